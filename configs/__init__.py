@@ -1,0 +1,1 @@
+"""One file per experiment: a typed dataclass and get_config(variant)."""

@@ -1,0 +1,1 @@
+"""Runs that turn data into records: loaders, launcher, experiments."""

@@ -1,0 +1,1 @@
+"""Loaders: files in, plain arrays out, every fault named."""
