@@ -70,7 +70,7 @@ def scatter(w, flat, edges):
   )
 
 
-@functools.partial(jax.jit, static_argnames=("metric", "max_steps"))
+@functools.partial(jax.jit, static_argnames="metric")
 def solve(w, x, edges, *, metric, max_steps):
   """Algorithm 2 from the start w, safeguarded.
 

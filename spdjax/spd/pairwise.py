@@ -73,7 +73,10 @@ def _pairwise(x, y, name, block):
   same = y is None
   y = x if same else y
   out = jnp.maximum(_ALL_PAIRS[name](x, y, same, block), 0.0)
-  return out.at[jnp.diag_indices(len(x))].set(0.0) if same else out
+  if not same:
+    return out
+  # A matrix product U U' need not be symmetric to the last bit.
+  return spectral.sym(out).at[jnp.diag_indices(len(x))].set(0.0)
 
 
 def _vector_pairs(u, v):

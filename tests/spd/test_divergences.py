@@ -1,4 +1,4 @@
-"""The five metrics against closed forms, SciPy and pyRiemann, and each other."""
+"""The five metrics against closed forms, SciPy, pyRiemann and each other."""
 
 import jax
 import jax.numpy as jnp

@@ -16,8 +16,12 @@ def spd_matrices(rng, count, n=4):
   return spd.sym(jnp.asarray((q * values) @ np.swapaxes(q, -1, -2)))
 
 
-@pytest.mark.parametrize("block", [None, 1, 3, 7, 1000])
-@every_metric
+BLOCKS = [(metric, None) for metric in spd.METRICS] + [
+  (metric, block) for metric in ("airm", "stein") for block in (1, 7)
+]
+
+
+@pytest.mark.parametrize(("metric", "block"), BLOCKS)
 def test_pairwise_is_the_single_pairs(metric, block, rng):
   x, y = spd_matrices(rng, 5), spd_matrices(rng, 3)
   wanted = spd.METRICS[metric](x[:, None], y[None])

@@ -180,7 +180,7 @@ def log_difference(*points):
   "values", [[1.0, 3.0, 2.0**25], [2.0**26] * 3, [1e9, 3e9, 3e9]], ids=str
 )
 def test_log_of_eigenvalues_past_2_to_24_in_float32(values, rng):
-  # On the diagonal float32 knows the matrix exactly, so the result can be exact.
+  # On the diagonal float32 knows the matrix exactly: so can the result be.
   x = np.diag(values)
   e, c = symmetric(rng, 3), symmetric(rng, 3)
   single = [jnp.asarray(a, jnp.float32) for a in (x, e, c)]

@@ -1,0 +1,1 @@
+"""Speed, memory and cost beside peers, in one run; never a test."""

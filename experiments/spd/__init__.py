@@ -1,0 +1,1 @@
+"""The parts of experiments/spd_reduction.py."""
