@@ -55,8 +55,10 @@ def get_config(variant="demo"):
 
 def _demo():
   # python -m experiments.demo --workdir=runs/demo
-  # A minute and a half on two cores; patches of sixteen bundled pictures, 43
-  # features. To reach: above full-size 1-NN and truncated identity, with 12.
+  # About two minutes on two cores; patches of sixteen bundled pictures, 43
+  # features. It shows how the parts work, and is no evidence of a gain: these
+  # settings were picked with its test half in view, and "no reduction" is not
+  # among the choices of its 1-NN. Reaches about 68 % by 1-NN, 77 % on logs.
   return Config(
     data="demo",
     features="textures",
@@ -65,7 +67,7 @@ def _demo():
     dims=(12,),
     fixed_dim=12,
     neighbours=(5,),
-    folds=3,
+    folds=4,  # so large that they share the compilation of the whole
     max_steps=40,
     trace=True,
   )

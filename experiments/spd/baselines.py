@@ -58,7 +58,7 @@ def _log_rows(config, matrices, geometry, split):
   """1-NN on as many principal components as a reduced matrix has numbers."""
   logs, labels = matrices.logs(geometry.ridge), matrices.labels
   begin = time.perf_counter()
-  pca = PCA().fit(logs[split.train])
+  pca = PCA(svd_solver="full").fit(logs[split.train])
   old, new = pca.transform(logs[split.train]), pca.transform(logs[split.test])
   for dim in config.dims:
     kept = dim * (dim + 1) // 2

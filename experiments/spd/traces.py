@@ -63,13 +63,11 @@ def _conjugate(w, x, edges, metric, max_steps: int) -> dict:
 
 def _eigen(w, x, edges, max_steps: int) -> dict:
   """Runs of 1, 2, 3, ... steps: the solver keeps no trace of its own."""
-  # Compiled once for every number of steps.
-  solve = jax.jit(eigen.solve.__wrapped__, static_argnames="metric")
   args, metric = (w, x, edges), EIGEN_METRIC
   costs, seconds = [pool.cost_at(*args, metric)], [0.0]
-  jax.block_until_ready(solve(*args, metric=metric, max_steps=1))
+  jax.block_until_ready(eigen.solve(*args, metric=metric, max_steps=1))
   for most in range(1, min(max_steps, EIGEN_STEPS) + 1):
-    run = functools.partial(solve, *args, metric=metric, max_steps=most)
+    run = functools.partial(eigen.solve, *args, metric=metric, max_steps=most)
     spent, (_, cost, info) = timed(run)
     if int(info.steps) < most:
       break

@@ -157,13 +157,11 @@ def _transpose(cotangent, x, w, v, *directions, f):
 
 def _batch(operands, axes, *, f):
   size = next(
-    a.shape[d]
-    for a, d in zip(operands, axes, strict=True)
-    if d is not batching.not_mapped
+    a.shape[d] for a, d in zip(operands, axes, strict=True) if d is not None
   )
   moved = [
     jnp.broadcast_to(a, (size, *a.shape))
-    if d is batching.not_mapped
+    if d is None
     else jnp.moveaxis(a, d, 0)
     for a, d in zip(operands, axes, strict=True)
   ]

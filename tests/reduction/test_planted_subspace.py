@@ -49,10 +49,10 @@ def accuracy(test, train, y, metric):
 @pytest.mark.parametrize("metric", ["stein", "airm", "jeffrey"])
 def test_the_planted_subspace_is_found(metric, problem, key):
   (train, test), y, truth = problem
-  assert accuracy(test, train, y, metric) < 0.75
+  assert accuracy(test, train, y, metric) <= 0.65
   found = reduction.fit(
     key, train, y, dim=DIM, metric=metric, within=5, between=5,
-    starts=("pca", "between", "random"), whiten=True, max_steps=200,
+    starts=("pca", "between", "random"), whiten=True, max_steps=40,
   )  # fmt: skip
   small = [reduction.project(x, found.w) for x in (test, train)]
   assert accuracy(*small, y, metric) >= 0.99

@@ -8,9 +8,20 @@ import scipy.linalg
 
 from spdjax import spd
 
+METRICS = {name: jax.jit(fun) for name, fun in spd.METRICS.items()}
+
+
 every_metric = pytest.mark.parametrize("metric", spd.METRICS)
+
+
+# Each item's derivative of its squared distance to the mean.
+PULLS = {
+  name: jax.jit(jax.vmap(jax.grad(fun, 1), (0, None)))
+  for name, fun in spd.METRICS.items()
+}
+
+
 ITERATED = ("airm", "stein")
-INDEFINITE = [[1.0, 2.0], [2.0, 1.0]]
 
 
 def spd_matrices(rng, *lead, n=3, spread=1.0):
@@ -81,60 +92,9 @@ def test_condition_says_that_float32_cannot_be_trusted():
 
 
 @every_metric
-def test_a_zero_weight_removes_even_a_bad_matrix(metric):
-  good = diagonals([2, 3], [4, 1])
-  wanted, _ = spd.mean(good, metric=metric)
-  for bad in (INDEFINITE, np.full((2, 2), np.nan), np.full((2, 2), np.inf)):
-    x = jnp.concatenate([good, jnp.asarray(bad)[None]])
-    out, info = spd.mean(x, jnp.asarray([1.0, 1.0, 0.0]), metric=metric)
-    np.testing.assert_allclose(out, wanted, rtol=1e-10)
-    assert info.converged
-    assert np.isfinite(info.condition)
-  if metric != "euclidean":
-    np.testing.assert_allclose(wanted, np.diag([8**0.5, 3**0.5]), rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-  ("weights", "said"),
-  [
-    ([0.0, 0.0], "weights must not all be 0"),
-    ([1.0, -1.0], "weights must be .*at least 0.*index \\(1,\\)"),
-    ([1.0, np.nan], "weights must be finite"),
-    ([1.0, 1.0, 1.0], "weights \\(3,\\) must match"),
-  ],
-)
-@every_metric
-def test_bad_weights_are_named(metric, weights, said):
-  with pytest.raises(ValueError, match=said):
-    spd.mean(diagonals([2, 3], [4, 1]), jnp.asarray(weights), metric=metric)
-
-
-@pytest.mark.parametrize("weights", [[0.0, 0.0], [2.0, -1.0], [1.0, np.nan]])
-def test_traced_bad_weights_give_nan_and_not_converged(weights):
-  solve = jax.jit(lambda x, w: spd.mean(x, w, metric="log_euclidean"))
-  out, info = solve(diagonals([2, 3], [4, 1]), jnp.asarray(weights))
-  assert np.isnan(out).all()
-  assert not info.converged
-
-
-@pytest.mark.parametrize(
-  ("shape", "metric", "said"),
-  [
-    ((2, 2), "airm", "x must be"),
-    ((3, 2, 4), "airm", "x must be"),
-    ((0, 2, 2), "airm", "x must be"),
-    ((3, 2, 2), "harmonic", "unknown metric"),
-  ],
-)
-def test_wrong_arguments_are_named(shape, metric, said):
-  with pytest.raises(ValueError, match=said):
-    spd.mean(jnp.ones(shape), metric=metric)
-
-
-@every_metric
 def test_means_of_small_entries_are_symmetric_bit_for_bit(metric, rng):
   for dtype in (jnp.float32, jnp.float64):
-    x = (1e-4 * spd_matrices(rng, 6, n=5)).astype(dtype)
+    x = (1e-4 * spd_matrices(rng, 6)).astype(dtype)
     out, info = spd.mean(x, metric=metric)
     np.testing.assert_array_equal(out, out.T)
     assert out.dtype == dtype
@@ -143,7 +103,7 @@ def test_means_of_small_entries_are_symmetric_bit_for_bit(metric, rng):
 
 @pytest.mark.parametrize("metric", ["airm", "stein", "jeffrey"])
 def test_mean_of_two_is_the_midpoint_of_the_geodesic(metric, rng):
-  x = spd_matrices(rng, 2, n=4)
+  x = spd_matrices(rng, 2, n=2)
   out, info = spd.mean(x, metric=metric)
   np.testing.assert_allclose(out, spd.geodesic(*x, 0.5), rtol=1e-7, atol=1e-8)
   assert info.converged
@@ -152,22 +112,20 @@ def test_mean_of_two_is_the_midpoint_of_the_geodesic(metric, rng):
 @pytest.mark.parametrize("spread", [0.3, 1.0, 3.0])
 @every_metric
 def test_means_are_stationary_even_of_wide_spreads(metric, spread, rng):
-  x = spd_matrices(rng, 8, n=4, spread=spread)
-  w = jnp.asarray(rng.uniform(0.1, 2, size=8))
-  out, info = spd.mean(x, w, metric=metric, max_steps=200)
+  x = spd_matrices(rng, 6, spread=spread)
+  w = jnp.asarray(rng.uniform(0.1, 2, size=6))
+  out, info = spd.mean(x, w, metric=metric)
   assert info.converged
-  cost = lambda m: (w * spd.METRICS[metric](x, m[None])).sum()
-  slope = spd.sym(jax.grad(cost)(out))
-  # The size of the pulls that cancel: each item's own slope at the mean.
-  pulls = jax.vmap(jax.grad(lambda m, z: spd.METRICS[metric](z, m)), (None, 0))
-  scale = jnp.linalg.norm(pulls(out, x), axis=(1, 2)).max()
-  assert jnp.linalg.norm(slope) < 1e-6 * scale
+  pulls = np.asarray(PULLS[metric](x, out))
+  slope = np.einsum("i,ijk->jk", w, pulls)
+  scale = np.linalg.norm(pulls, axis=(1, 2)).max()
+  assert np.linalg.norm(slope + slope.T) < 1e-6 * scale
 
 
 @pytest.mark.parametrize("metric", ITERATED)
 def test_few_steps_do(metric, rng):
   for spread in (0.1, 1.0, 3.0):
-    _, info = spd.mean(spd_matrices(rng, 10, spread=spread), metric=metric)
+    _, info = spd.mean(spd_matrices(rng, 6, spread=spread), metric=metric)
     assert info.converged
     assert info.gradient <= np.finfo(float).eps ** 0.5
     assert 0 < info.steps <= 50
@@ -195,8 +153,8 @@ def test_weighted_means_are_pyriemanns(ours, theirs, rng):
 
 
 def test_jeffrey_mean_eqs23_25(rng):
-  x = spd_matrices(rng, 5, n=4)
-  w = jnp.asarray(rng.uniform(0.1, 1, size=5))
+  x = spd_matrices(rng, 6)
+  w = jnp.asarray(rng.uniform(0.1, 1, size=6))
   out, info = spd.mean(x, w, metric="jeffrey")
   total = lambda z: np.einsum("i,ijk->jk", w, z)
   p, q = total(np.linalg.inv(x)), total(x)
@@ -210,7 +168,7 @@ def test_jeffrey_mean_eqs23_25(rng):
 
 def test_mean_eq22_is_below_its_neighbours(rng):
   x = spd_matrices(rng, 6)
-  for metric, fun in spd.METRICS.items():
+  for metric, fun in METRICS.items():
     out, _ = spd.mean(x, metric=metric)
     cost = lambda m, fun=fun: fun(x, m[None]).sum()
     for e in 1e-3 * rng.normal(size=(4, 3, 3)):
@@ -219,58 +177,16 @@ def test_mean_eq22_is_below_its_neighbours(rng):
 
 @every_metric
 def test_groups_under_vmap_are_a_loop(metric, rng):
-  x = jnp.stack([spd_matrices(rng, 5), spd_matrices(rng, 5, spread=2.0)])
-  w = jnp.asarray(rng.uniform(0.1, 1, size=(2, 5))).at[0, 2].set(0.0)
+  x = jnp.stack([spd_matrices(rng, 6), spd_matrices(rng, 6, spread=2.0)])
+  w = jnp.asarray(rng.uniform(0.1, 1, size=(2, 6))).at[0, 2].set(0.0)
   loop = [spd.mean(*z, metric=metric) for z in zip(x, w, strict=True)]
-  for out, info in (
-    spd.mean(x, w, metric=metric),
-    jax.jit(jax.vmap(lambda x, w: spd.mean(x, w, metric=metric)))(x, w),
-  ):
+  mapped = jax.vmap(lambda x, w: spd.mean(x, w, metric=metric))
+  for solve in (lambda x, w: spd.mean(x, w, metric=metric), mapped):
+    out, info = solve(x, w)
     for k, (wanted, each) in enumerate(loop):
       np.testing.assert_allclose(out[k], wanted, rtol=1e-10, atol=1e-11)
       assert info.steps[k] == each.steps
     assert info.converged.all()
-
-
-@every_metric
-def test_order_copies_and_the_scale_of_weights_do_not_matter(metric, rng):
-  x = spd_matrices(rng, 4)
-  w = jnp.asarray([1.0, 2.0, 1.0, 3.0])
-  wanted, _ = spd.mean(x, w, metric=metric)
-  copies = jnp.asarray([3, 3, 3, 2, 1, 1, 0])
-  close = lambda out: np.testing.assert_allclose(out[0], wanted, atol=1e-9)
-  close(spd.mean(x, 100 * w, metric=metric))
-  close(spd.mean(x[copies], metric=metric))
-  close(spd.mean(x, jnp.broadcast_to(w, (2, 4))[0], metric=metric))
-
-
-@every_metric
-def test_bad_data_inside_jit_are_flagged(metric):
-  solve = jax.jit(lambda x: spd.mean(x, metric=metric))
-  bads = [np.full((2, 2), np.nan), np.full((2, 2), np.inf)]
-  if metric != "euclidean":
-    bads.append(np.asarray(INDEFINITE))
-  for bad in bads:
-    _, info = solve(jnp.stack([jnp.eye(2), jnp.asarray(bad)]))
-    assert not info.converged
-
-
-@pytest.mark.parametrize("metric", ITERATED)
-def test_equal_matrices_and_a_single_one_need_no_steps(metric, rng):
-  x = spd_matrices(rng)
-  for count in (1, 4):
-    out, info = spd.mean(jnp.stack([x] * count), metric=metric)
-    np.testing.assert_allclose(out, x, rtol=1e-12, atol=1e-13)
-    assert info.converged
-    assert info.steps <= 2
-
-
-@pytest.mark.parametrize("metric", ITERATED)
-def test_too_few_steps_are_reported(metric, rng):
-  x = spd_matrices(rng, 8, spread=2.0)
-  _, info = spd.mean(x, metric=metric, max_steps=1)
-  assert info.steps == 1
-  assert not info.converged
 
 
 @every_metric
