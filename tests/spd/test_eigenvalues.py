@@ -7,27 +7,9 @@ import pytest
 
 from spdjax import spd
 from spdjax.spd import eigenvalues, spectral
-
-SPECTRA = {
-  "spread": [0.05, 0.4, 2.0, 6.0],
-  "identity": [1.0, 1.0, 1.0, 1.0],
-  "repeated": [0.3, 2.0, 2.0, 2.0],
-  "cluster": [0.5, 1.0, 1 + 1e-9, 1 + 1e-5],
-}
-
+from tests.spd.cases import SPECTRA, symmetric, with_spectrum
 
 every_spectrum = pytest.mark.parametrize("spectrum", SPECTRA)
-
-
-def symmetric(rng, n=4):
-  a = rng.normal(size=(n, n))
-  return a + a.T
-
-
-def with_spectrum(rng, values):
-  q = np.linalg.qr(rng.normal(size=(len(values), len(values))))[0]
-  x = (q * np.asarray(values)) @ q.T
-  return (x + x.T) / 2
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
