@@ -20,6 +20,7 @@ class Config:
   skip_bad: bool = False  # leave bad items out instead of stopping
   features: str = "textures"  # "plain" (12) or "textures" (43), of pictures
   position: bool = False  # x and y among the features
+  facing: str = "recorded"  # or "turned": all skeletons begin facing one way
   protocol: str = "per_class"  # "per_class", "groups", "given" or "halves"
   train_per_class: int = 40
   num_splits: int = 10  # of "per_class"
@@ -37,7 +38,7 @@ class Config:
   choose: str = "cv"  # or "fixed"
   choose_metrics: tuple[str, ...] = ()  # that take part in "cv"; (): all
   folds: int = 5  # where the training part has not two groups
-  classifiers: tuple[str, ...] = ("log_nn", "log_svm")  # of "reduced + logs"
+  classifiers: tuple[str, ...] = ("log_nn", "log_svm", "tangent_svm")
   svm_c: tuple[float, ...] = (1.0,)
   fixed_dim: int | None = None  # the one m that "reduced 1-NN" may choose
   baselines: bool = True

@@ -42,11 +42,13 @@ def kth(root, *, skip_bad=False) -> images.Images:
   return images.load(Path(root) / "kth_tips", skip_bad=skip_bad)
 
 
-def hdm05(root) -> Sequences:
+def hdm05(root, *, turned: bool = False) -> Sequences:
   """HDM05: 288 sequences of 11 actions by 5 actors, 31 joints at 120 Hz.
 
   Joints are taken relative to the root and the root's column, then zero, is
-  dropped: 30 joints x 3 coordinates.
+  dropped: 30 joints x 3 coordinates. The actors were not recorded facing the
+  same way: with `turned` every sequence is turned about the vertical axis, y,
+  so that the line from the right hip to the left begins along x.
   """
   path = Path(root) / "hdm05.npz"
   keys = ("frames", "offsets", "labels", "subjects", "names", "joint_names")
@@ -54,7 +56,11 @@ def hdm05(root) -> Sequences:
   frames, offsets = arrays["frames"].astype(np.float64), arrays["offsets"]
   _check_offsets(offsets, len(frames), path)
   at = list(arrays["joint_names"]).index("root")
-  relative = np.delete(frames - frames[:, at : at + 1], at, axis=1)
+  frames -= frames[:, at : at + 1]
+  if turned:
+    hips = [_joint(arrays["joint_names"], side, path) for side in "lr"]
+    frames = _turned(frames, offsets, *hips)
+  relative = np.delete(frames, at, axis=1)
   observations = np.split(relative.reshape(len(frames), -1), offsets[1:-1])
   labels, classes = matrices.encode(arrays["labels"], name=f"{path}: labels")
   return Sequences(
@@ -82,6 +88,24 @@ def unpack(triu: np.ndarray) -> np.ndarray:
   x = np.zeros((*triu.shape[:-1], n, n), triu.dtype)
   x[..., rows, columns] = x[..., columns, rows] = triu
   return x
+
+
+def _joint(names, side: str, path) -> int:
+  """Index of the hip of a side."""
+  name = f"{side}hipjoint_@_{side}femur"
+  found = np.flatnonzero(np.asarray(names) == name)
+  if not len(found):
+    raise UserError(f"{path}: no joint {name!r}, which turning needs.")
+  return int(found[0])
+
+
+def _turned(frames, offsets, left: int, right: int) -> np.ndarray:
+  """Each sequence turned about y by the one angle of its first frame."""
+  first = frames[offsets[:-1], left] - frames[offsets[:-1], right]
+  angle = np.repeat(np.arctan2(first[:, 2], first[:, 0]), np.diff(offsets))
+  cosine, sine = np.cos(angle)[:, None], np.sin(angle)[:, None]
+  x, y, z = np.moveaxis(frames, -1, 0)
+  return np.stack([cosine * x + sine * z, y, cosine * z - sine * x], -1)
 
 
 def _check_offsets(offsets: np.ndarray, num_frames: int, path) -> None:

@@ -93,13 +93,9 @@ def _svm_row(config, matrices, split, scores):
     for classifier in candidates.svms(config)
   ]
   geometry, classifier = best(allowed, scores)[0]
-  logs = matrices.logs(geometry.ridge)
-  predicted = evaluate.linear_svm(
-    logs[split.train],
-    matrices.labels[split.train],
-    logs[split.test],
-    classifier.c,
-  )
+  seen = evaluate.see(matrices, geometry, None, *split)
+  labels = matrices.labels[split.train]
+  predicted = evaluate.linear_svm(seen, labels, classifier)
   method = "linear SVM of logs"
   return _row(method, geometry, predicted, matrices, split, begin)
 

@@ -18,8 +18,8 @@ class Geometry(NamedTuple):
 class Classifier(NamedTuple):
   """How reduced matrices are classified."""
 
-  name: str  # "metric_nn", "log_nn" or "log_svm"
-  c: float | None = None  # of the SVM
+  name: str  # "metric_nn", "log_nn", "log_svm" or "tangent_svm"
+  c: float | None = None  # of an SVM
 
 
 class Candidate(NamedTuple):
@@ -30,6 +30,7 @@ class Candidate(NamedTuple):
 
 
 METRIC_NN = Classifier("metric_nn")
+SVMS = ("log_svm", "tangent_svm")
 
 
 def reduced(config, metrics, dims) -> list[Geometry]:
@@ -59,14 +60,18 @@ def unreduced(config, metrics) -> list[Geometry]:
 
 def log_classifiers(config) -> list[Classifier]:
   """The classifiers of log-vectors, in the config's order."""
-  svms = [Classifier("log_svm", c) for c in config.svm_c]
-  kinds = {"log_nn": [Classifier("log_nn")], "log_svm": svms}
-  return [each for name in config.classifiers for each in kinds[name]]
+  plain = [Classifier("log_nn")] if "log_nn" in config.classifiers else []
+  return plain + _svms(config, config.classifiers)
 
 
 def svms(config) -> list[Classifier]:
-  """The linear SVMs of the config."""
-  return [Classifier("log_svm", c) for c in config.svm_c]
+  """The linear SVMs of the config; there is one to compare with at least."""
+  return _svms(config, config.classifiers) or _svms(config, SVMS[:1])
+
+
+def _svms(config, names) -> list[Classifier]:
+  known = [name for name in SVMS if name in names]
+  return [Classifier(*pair) for pair in itertools.product(known, config.svm_c)]
 
 
 def validated(config) -> tuple[str, ...]:

@@ -5,8 +5,6 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from experiments.spd.candidates import Classifier, Geometry
@@ -25,6 +23,8 @@ class Seen(NamedTuple):
 
   train_logs: np.ndarray  # [M, D] log-vectors
   test_logs: np.ndarray  # [N, D]
+  train_tangent: np.ndarray  # [M, D] log-vectors at the mean of the M items
+  test_tangent: np.ndarray  # [N, D]
   squared: np.ndarray | None  # [N, M] distances in the metric of the geometry
 
 
@@ -37,19 +37,29 @@ class Outcome(NamedTuple):
 
 def see(matrices: Pool, geometry: Geometry, w, train, test) -> Seen:
   """The items reduced by w, or in full where w is None."""
+  x, counts = matrices.x(geometry.ridge), (len(train), len(test))
   if w is None:
     logs = matrices.logs(geometry.ridge)
     squared = matrices.distances(geometry.ridge, geometry.metric)
-    return Seen(logs[train], logs[test], squared[np.ix_(test, train)])
-  x = matrices.x(geometry.ridge)
+    tangent = _tangent(x[_filled(train)], x[_filled(test)], *counts)
+    return Seen(logs[train], logs[test], *tangent, squared[np.ix_(test, train)])
   old, new = (reduction.project(x[_filled(i)], w) for i in (train, test))
   old, new = spd.sym(old), spd.sym(new)
   squared = np.asarray(spd.pairwise(new, old, metric=geometry.metric))
   return Seen(
     np.asarray(spd.log_vectors(old))[: len(train)],
     np.asarray(spd.log_vectors(new))[: len(test)],
+    *_tangent(old, new, *counts),
     squared[: len(test), : len(train)],
   )
+
+
+def _tangent(old, new, num_old: int, num_new: int):
+  """Log-vectors of both at the log-Euclidean mean of the first num_old."""
+  real = jnp.arange(len(old)) < num_old
+  at = spd.mean(old, real.astype(old.dtype), metric="log_euclidean")[0]
+  vectors = (np.asarray(spd.log_vectors(x, at=at)) for x in (old, new))
+  return [v[:n] for v, n in zip(vectors, (num_old, num_new), strict=True)]
 
 
 def classify_all(
@@ -70,7 +80,7 @@ def classify_all(
     elif each.name == "log_nn":
       out[each] = Outcome(nearest(flat, labels), log_margins)
     else:
-      predicted = linear_svm(seen.train_logs, labels, seen.test_logs, each.c)
+      predicted = linear_svm(seen, labels, each)
       out[each] = Outcome(predicted, log_margins)
   return out
 
@@ -92,12 +102,23 @@ def margins(squared: np.ndarray, labels, truth) -> np.ndarray:
   return np.where(np.isfinite(own), ratio, np.nan)
 
 
-def linear_svm(train, labels, test, c: float) -> np.ndarray:
-  """Labels [N] by a linear SVM on standardised vectors."""
+def linear_svm(seen: Seen, labels, classifier: Classifier) -> np.ndarray:
+  """Labels [N] by a linear SVM.
+
+  "log_svm": on log-vectors, each coordinate brought to unit deviation.
+  "tangent_svm": on log-vectors at the mean, all brought to one scale, which
+  leaves the inner products of the tangent space as they are.
+  """
+  tangent = classifier.name == "tangent_svm"
+  train = seen.train_tangent if tangent else seen.train_logs
+  test = seen.test_tangent if tangent else seen.test_logs
   if len(np.unique(labels)) < 2:
     return np.full(len(test), labels[0])
-  model = make_pipeline(StandardScaler(), SVC(kernel="linear", C=c))
-  return model.fit(train, labels).predict(test)
+  mean = train.mean(0)
+  deviation = np.sqrt(np.square(train - mean).mean(None if tangent else 0))
+  deviation = np.where(deviation > 0, deviation, 1)
+  train, test = ((v - mean) / deviation for v in (train, test))
+  return SVC(kernel="linear", C=classifier.c).fit(train, labels).predict(test)
 
 
 def accuracy(predicted, truth) -> float:

@@ -131,7 +131,8 @@ def _matrices(own: matrices.Matrices, names: list[str]) -> Items:
 
 
 def _hdm05(config) -> Items:
-  own = sets.hdm05(sets.folder(config.data_dir))
+  turned = config.facing == "turned"
+  own = sets.hdm05(sets.folder(config.data_dir), turned=turned)
   x = np.stack([_covariance(o) for o in own.observations])
   classes = [str(c) for c in own.classes]
   return Items(x, own.labels, classes, list(own.names), own.subjects)

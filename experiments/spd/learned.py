@@ -50,6 +50,7 @@ def reduced_rows(config, matrices, split, scores, learn, bar):
         **spelled(geometry),
         **_accuracies(matrices, geometry, found.w, split, svm),
         **found._asdict() | {"w": None},
+        "svm": svm.name,
         "svm_c": svm.c,
         "seconds": seconds,
       }

@@ -13,7 +13,8 @@ CHOICES = {
   "starts": ("pca", "between"),
   "solver": ("cg", "tr"),
   "choose": ("cv", "fixed"),
-  "classifiers": ("log_nn", "log_svm"),
+  "classifiers": ("log_nn", "log_svm", "tangent_svm"),
+  "facing": ("recorded", "turned"),
 }
 # Lowest value of a number, or of each in a list.
 FLOORS = {

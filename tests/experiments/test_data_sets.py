@@ -51,6 +51,26 @@ def test_joints_are_relative_to_the_root(tmp_path):
   np.testing.assert_array_equal(joints + frames[2:, :1], frames[2:, 1:])
 
 
+def test_turned_sequences_begin_along_x(tmp_path):
+  write_hdm05(tmp_path, [0, 2, 5])
+  with pytest.raises(UserError, match="no joint 'lhip"):
+    sets.hdm05(tmp_path, turned=True)
+  arrays = dict(np.load(tmp_path / "hdm05.npz"))
+  arrays["joint_names"] = arrays["joint_names"].astype("U30")
+  arrays["joint_names"][[3, 8]] = "lhipjoint_@_lfemur", "rhipjoint_@_rfemur"
+  arrays["frames"] = np.random.default_rng(0).normal(size=(5, 31, 3))
+  np.savez(tmp_path / "hdm05.npz", **arrays)
+  plain, turned = (sets.hdm05(tmp_path, turned=t) for t in (False, True))
+  for old, new in zip(plain.observations, turned.observations, strict=True):
+    old, new = (x.reshape(len(x), 30, 3) for x in (old, new))
+    hips = new[0, 2] - new[0, 7]
+    assert hips[0] > 0 and abs(hips[2]) < 1e-12
+    np.testing.assert_array_equal(new[..., 1], old[..., 1])
+    # One rotation for the whole sequence: all inner products stay.
+    gram = lambda x: np.einsum("tjc,skc->tjsk", x, x)
+    np.testing.assert_allclose(gram(new), gram(old), atol=1e-12)
+
+
 @pytest.mark.parametrize("offsets", [[0, 2, 4], [1, 2, 5], [0, 5, 5]])
 def test_wrong_offsets_are_refused(tmp_path, offsets):
   write_hdm05(tmp_path, offsets)
