@@ -25,13 +25,20 @@ def compact(workdir) -> dict:
     raise UserError(f"{workdir}: the run has no result line; it did not end.")
   words = shlex.split(start["command"])
   local = tuple(f"--config.{name}=" for name in _LOCAL)
+  words = [_portable(word) for word in words if not word.startswith(local)]
   return {
-    "command": shlex.join(w for w in words if not w.startswith(local)),
+    "command": shlex.join(words),
     **{k: start.get(k) for k in _KEPT},
     "config": {k: v for k, v in record.config.items() if k not in _LOCAL},
     "result": result,
     "choices": [m for m in record.metrics if m["event"] == "choice"],
   }
+
+
+def _portable(word: str) -> str:
+  """A workdir anywhere becomes one under runs/."""
+  name, _, value = word.partition("=")
+  return f"{name}=runs/{Path(value).name}" if name == "--workdir" else word
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,0 +1,118 @@
+"""Random binary mappings of feature vectors, and their evaluation.
+
+A mapping is a NamedTuple of arrays with a leading axis of K. Each kind states
+the bit of one mapping for one item; `evaluate` vmaps it over both.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from spdjax.classify import responses
+from spdjax.classify.responses import Packed, pack, unpack
+
+__all__ = [
+  "And",
+  "Packed",
+  "Projections",
+  "Stumps",
+  "Xor",
+  "evaluate",
+  "num_mappings",
+  "pack",
+  "packed_responses",
+  "take",
+  "unpack",
+]
+
+_ENTRIES = 1 << 22  # of a block that is evaluated before it is packed
+
+
+class Stumps(NamedTuple):
+  """x[feature] > threshold."""
+
+  feature: jax.Array  # [K] int32
+  threshold: jax.Array  # [K]
+
+
+class Projections(NamedTuple):
+  """sum_j weight[j] x[feature[j]] > threshold."""
+
+  feature: jax.Array  # [K, J] int32
+  weight: jax.Array  # [K, J]
+  threshold: jax.Array  # [K]
+
+
+class Xor(NamedTuple):
+  """Whether one of two mappings answers, and not the other."""
+
+  first: NamedTuple
+  second: NamedTuple
+
+
+class And(NamedTuple):
+  """Whether both of two mappings answer."""
+
+  first: NamedTuple
+  second: NamedTuple
+
+
+def evaluate(stumps, x):
+  """Bits of K mappings for N items, bool [N, K].
+
+  The comparison is strict, and a NaN answers False to it.
+
+  Args:
+    stumps: `Stumps`, `Projections`, or `Xor` or `And` of them.
+    x: [N, D].
+  """
+  x = floats(x)
+  if x.ndim != 2:
+    raise ValueError(f"x must be [N, D], got shape {x.shape}")
+  of_item = jax.vmap(_bit, in_axes=(0, None))
+  return jax.vmap(of_item, in_axes=(None, 0))(stumps, x)
+
+
+def _bit(mapping, x):
+  """The bit of one mapping for one item x [D]."""
+  if isinstance(mapping, Stumps):
+    return x[mapping.feature] > mapping.threshold
+  if isinstance(mapping, Projections):
+    return (mapping.weight * x[mapping.feature]).sum() > mapping.threshold
+  first, second = _bit(mapping.first, x), _bit(mapping.second, x)
+  return first ^ second if isinstance(mapping, Xor) else first & second
+
+
+@jax.jit
+def packed_responses(stumps, x):
+  """`Packed` bits of `evaluate`, eight to a byte and never held wider."""
+  num, rows = num_mappings(stumps), len(x)
+  block = max(1, min(_ENTRIES // num, rows))
+  out = jnp.zeros((rows, -(-num // 8)), jnp.uint8)
+
+  def body(index, out):
+    first = jnp.minimum(index * block, rows - block)
+    own = jax.lax.dynamic_slice_in_dim(x, first, block)
+    bits = responses.pack(evaluate(stumps, own)).bits
+    return jax.lax.dynamic_update_slice(out, bits, (first, 0))
+
+  return Packed(jax.lax.fori_loop(0, -(-rows // block), body, out), num)
+
+
+def floats(x):
+  """x as it is, or in the default float dtype where it is not of floats."""
+  x = jnp.asarray(x)
+  if jnp.issubdtype(x.dtype, jnp.floating):
+    return x
+  return x.astype(jnp.result_type(float))
+
+
+def num_mappings(stumps):
+  """K."""
+  return len(jax.tree.leaves(stumps)[0])
+
+
+def take(stumps, indices):
+  """The mappings at the indices."""
+  return jax.tree.map(lambda leaf: leaf[indices], stumps)
