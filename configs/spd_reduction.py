@@ -124,7 +124,7 @@ def _uav51():
   # python -m experiments.spd_reduction --config=configs/spd_reduction.py:uav51
   #   --config.data_dir=DATA --workdir=runs/uav51
   # Half an hour on one core. Reached: 51.7 % by 1-NN at m = 20, where full-size
-  # 1-NN has 46 %; 66.5 % by a linear SVM on logs, where the full logs have 64.6.
+  # 1-NN has 46 %; 66.5 % by an SVM on logs, where the full logs have 64.6 %.
   return Config(
     data="uav51",
     protocol="given",
