@@ -3,6 +3,9 @@ PYTHON ?= python3
 # Two workers; one file stays on one worker, so that it compiles once.
 PYTEST_ARGS ?= -q -n 2 --dist loadfile
 
+# Most of the tests' time is compilation; the second run compiles less hard.
+QUICK := --xla_backend_optimization_level=1
+
 # `.venv` holds the oldest jax that is supported, `.venv-newest` the newest.
 OLDEST := jax==0.10.0 jaxlib==0.10.0
 PIP := -m pip install -qq --disable-pip-version-check

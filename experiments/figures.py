@@ -22,13 +22,15 @@ from experiments.figure_style import (
   rows,
 )
 from experiments.records import Records
+from experiments.stump_figures import features, growth, spectrum
 
 DASHES = (0, (5, 3))
 
 
 def draw(record: Records) -> dict[str, Figure]:
   """Every figure that the records hold the numbers of, by file name."""
-  drawn = {f.__name__: f(record) for f in (cost, accuracy, confusion, view)}
+  known = (cost, accuracy, growth, spectrum, features, confusion, view)
+  drawn = {f.__name__: f(record) for f in known}
   return {name: figure for name, figure in drawn.items() if figure is not None}
 
 

@@ -7,6 +7,7 @@ import base64
 import html
 import json
 
+from experiments import stump_page
 from experiments.figure_style import metric_name, rows
 from experiments.method_table import is_chosen, picks, table
 from experiments.records import Records
@@ -44,16 +45,14 @@ TABLE = """<div class="wide"><table>
 </tbody></table></div>"""
 STYLE = """
 :root { color-scheme: light; }
-* { box-sizing: border-box; }
+* { box-sizing: border-box; } figure { margin: 0; }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem;
   font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
   color: #222; background: #fff; overflow-wrap: anywhere; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .4rem; }
 h2 { font-size: 1.2rem; margin: 2.6rem 0 .5rem; }
-p { max-width: 44rem; margin: .4rem 0; }
-.lead { font-size: 1.15rem; }
+p { max-width: 44rem; margin: .4rem 0; } .lead { font-size: 1.15rem; }
 .note { border-left: 4px solid #e69f00; padding: .2rem .8rem; }
-figure { margin: 0; }
 figcaption, .small { color: #555; font-size: .92rem; max-width: 44rem; }
 .wide { overflow-x: auto; }
 .wide img { display: block; max-width: 100%; min-width: min(34rem, 160vw);
@@ -62,26 +61,29 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .9rem .3rem 0; text-align: left; white-space: nowrap;
   border-bottom: 1px solid #ddd; vertical-align: top; }
 thead th { border-bottom: 2px solid #888; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; }
 tr.chosen { background: #e8f1fa; font-weight: 600; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem;
-  font-size: .92rem; margin: .8rem 0; }
-dt { color: #555; } dd { margin: 0; }
+  font-size: .92rem; margin: .8rem 0; } dt { color: #555; } dd { margin: 0; }
 code, pre { font: .88rem/1.45 ui-monospace, Menlo, Consolas, monospace; }
 pre { overflow-x: auto; background: #f6f6f6; padding: .8rem; }
-summary { cursor: pointer; }
 @media (max-width: 40rem) { table { font-size: .8rem; } }
 """
 
 
 def render(record: Records, images: dict[str, bytes]) -> str:
   """The whole HTML page, images included as data URIs."""
-  title = f"SPD reduction on {_name(record)}"
+  stumps = stump_page.holds(record)
+  if stumps:
+    title, captions = stump_page.title(record), stump_page.CAPTIONS
+    opening = [*stump_page.summary(record), *stump_page.table(record)]
+  else:
+    title, captions = f"SPD reduction on {_name(record)}", CAPTIONS
+    opening = [*_summary(record), *_table(record)]
   body = [
     f"<h1>{html.escape(title)}</h1>",
-    *_summary(record),
-    *_table(record),
-    *(_figure(name, images[name]) for name in CAPTIONS if name in images),
+    *opening,
+    *(_figure(*captions[n], images[n]) for n in captions if n in images),
     *_warnings(record),
     *_provenance(record),
   ]
@@ -171,8 +173,7 @@ def _table_row(record: Records, row: dict, chosen: bool) -> str:
   )
 
 
-def _figure(name: str, image: bytes) -> str:
-  heading, caption = CAPTIONS[name]
+def _figure(heading: str, caption: str, image: bytes) -> str:
   data = base64.b64encode(image).decode()
   return (
     f"<h2>{heading}</h2>\n<figure><figcaption>{caption}</figcaption>\n"
@@ -229,7 +230,7 @@ def _provenance(record: Records) -> list[str]:
 
 def _stages(record: Records) -> list[dict]:
   """The rows whose "seconds" is one duration (a trace holds a list)."""
-  stages = ("data", "baseline", "reduced")
+  stages = ("data", "baseline", "reduced", "candidate", "size", "selection")
   return [row for row in record.metrics if row.get("event") in stages]
 
 

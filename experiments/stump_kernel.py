@@ -42,11 +42,11 @@ def experiment(config, workdir) -> dict:
     best = None
     for setting in chosen:
       best = _sizes(config, table, setting, log, bar) or best
-    _selections(config, table, chosen[-1], log, bar)
+    thetas = _selections(config, table, chosen[-1], log, bar)
     for row in baselines.rows(config, table, part):
       log("baseline", **row)
       bar.update()
-  _keep(workdir, config, table, best, log)
+  _keep(workdir, config, table, best, thetas, log)
   result = _result(lines)
   records.log(workdir, "result", **result)
   print(summary.text(lines), flush=True)
@@ -83,18 +83,22 @@ def _sizes(config, table, setting, log, bar):
   return own, *fitted
 
 
-def _selections(config, table, setting, log, bar) -> None:
+def _selections(config, table, setting, log, bar) -> dict[str, np.ndarray]:
   """The selections at an equal number kept, of one pool; "none" draws so many.
 
-  Theta is learned in "l1" and "reweight", uniform in the others.
+  Theta is learned in "l1" and "reweight", uniform in the others; returned
+  sorted, by name.
   """
+  thetas = {}
   for selection in config.selections:
     num = config.keep if selection == "none" else config.pool
     own = setting._replace(
       selection=selection, num_stumps=num, keep=config.keep
     )
-    _row("selection", config, table, own, log)
+    _, info = _row("selection", config, table, own, log)
+    thetas[f"theta_{selection}"] = np.sort(np.asarray(info.theta))[::-1]
     bar.update()
+  return thetas
 
 
 def _row(event, config, table, setting, log):
@@ -114,7 +118,7 @@ def _row(event, config, table, setting, log):
   return model, info
 
 
-def _keep(workdir, config, table, best, log) -> None:
+def _keep(workdir, config, table, best, thetas, log) -> None:
   """Saves the largest model of the last kind, and what the report draws."""
   setting, model, info = best
   size = model_file.save(
@@ -136,6 +140,7 @@ def _keep(workdir, config, table, best, log) -> None:
   truth = table.classes[table.labels[test]]
   records.save_arrays(
     workdir,
+    **thetas,
     theta=np.sort(np.asarray(info.theta))[::-1],
     features=_use(model.stumps, table.x.shape[1]),
     confusion=confusion_matrix(truth, predicted, labels=table.classes),

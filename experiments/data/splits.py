@@ -25,10 +25,10 @@ def given(train: np.ndarray) -> Split:
   return split
 
 
-def per_class(labels, k: int, *, seed: int) -> Split:
+def per_class(labels, k: int, *, seed: int, names=None) -> Split:
   """k random items of each class to train, the rest to test.
 
-  UserError names a class that has not more than k items.
+  UserError names a class, by `names` where given, of no more than k items.
   """
   labels = np.asarray(labels)
   if k < 1:
@@ -39,7 +39,8 @@ def per_class(labels, k: int, *, seed: int) -> Split:
     items = np.flatnonzero(labels == label)
     if len(items) <= k:
       raise UserError(
-        f"class {label} has {len(items)} items; with {k} a class to train, "
+        f"class {label if names is None else repr(names[label])} has "
+        f"{len(items)} items; with {k} a class to train, "
         f"expected at least {k + 1}."
       )
     train[rng.permutation(items)[:k]] = True

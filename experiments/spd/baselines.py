@@ -81,6 +81,8 @@ def _discriminant(train, labels, test) -> np.ndarray:
   """
   spread = train.std(0)
   kept = spread > spread.max() * np.sqrt(np.finfo(train.dtype).eps)
+  if not kept.any():  # copies of one item
+    return np.full(len(test), labels[0])
   model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
   return model.fit(train[:, kept], labels).predict(test[:, kept])
 

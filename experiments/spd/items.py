@@ -88,7 +88,9 @@ def all_splits(config, items: Items) -> list[splits.Split]:
   """The splits of the config's protocol; UserError when the data have none."""
   if config.protocol == "per_class":
     return [
-      splits.per_class(items.labels, config.train_per_class, seed=seed)
+      splits.per_class(
+        items.labels, config.train_per_class, seed=seed, names=items.classes
+      )
       for seed in range(config.seed, config.seed + config.num_splits)
     ]
   if config.protocol == "groups":
@@ -114,7 +116,7 @@ def _path(config):
 
 def _npz(config) -> Items:
   own = matrices.load(_path(config))
-  names = [f"X[{i}]" for i in range(len(own.x))]
+  names = [f"{config.path}: X[{i}]" for i in range(len(own.x))]
   return _matrices(own, names)
 
 

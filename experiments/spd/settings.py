@@ -50,6 +50,11 @@ def check(config) -> None:
         raise UserError(f"--config.{name}: {value}; expected {floor} or more.")
   if min(config.svm_c) <= 0:
     raise UserError(f"--config.svm_c={config.svm_c}: expected above 0.")
+  if config.facing == "turned" and config.data != "hdm05":
+    raise UserError(
+      "--config.facing='turned' is for the skeletons of hdm05; "
+      f"{config.data} has none."
+    )
   foreign = set(config.choose_metrics) - set(config.metrics)
   if foreign:
     raise UserError(

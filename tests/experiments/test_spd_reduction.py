@@ -167,6 +167,8 @@ def test_the_file_s_own_split(run, save, rng, tmp_path):
     (("--config.ridges=(-1.0,)",), ("ridges", "-1")),
     (("--config.svm_c=(0.0,)",), ("svm_c",)),
     (("--config.starts=('mean',)",), ("starts", "'mean'", "between")),
+    (("--config.facing=up",), ("facing", "'up'", "turned")),
+    (("--config.facing=turned",), ("facing", "npz")),
   ],
 )
 def test_a_wrong_flag_is_told_in_one_sentence(flags, words, run, save, rng):
@@ -178,6 +180,12 @@ def test_a_wrong_path(run, tmp_path):
   refused(run(f"--config.path={path}", *SMALL), str(path))
   refused(run(f"--config.path={path}", variant="images"), str(path))
   refused(run(), "--config.path")
+
+
+def test_copies_of_one_matrix_run_to_the_end(run, save, rng):
+  x, _ = matrices(rng)
+  y = np.arange(len(x)) % 2
+  assert run(save(np.repeat(x[:1], len(x), 0), y), *SMALL)[0] == 0
 
 
 def test_one_item_in_a_class(run, save, rng):
@@ -192,7 +200,9 @@ def test_a_matrix_that_is_not_definite_is_named(run, save, rng, tmp_path):
   x[7] = np.diag([1.0, 2.0, -1.0, 1.0])
   refused(run(save(x, y), *SMALL), "X[7]", "positive definite")
   more = ("--config.skip_bad=True", "--config.choose=fixed")
-  assert run(save(x, y), *SMALL, *more, "--config.train_per_class=4")[0] == 0
+  more += ("--config.train_per_class=4",)
+  status, err = run(save(x, y), *SMALL, *more)
+  assert status == 0 and "left out: " in err and "own.npz: X[7]" in err
   (data,) = of(records.read(tmp_path / "out"), "data")
   assert (data["items"], data["skipped"]) == (26, 1)
   assert "X[7]" in data["skipped_items"][0]

@@ -96,11 +96,10 @@ def test_two_classes_are_one_problem(labels, key, rng):
   assert (stumps.predict(model, x) == np.array(labels)[y]).mean() > 0.9
 
 
-@pytest.mark.parametrize("selection", ["none", "reweight"])
-def test_weights_are_repeated_items(selection, key, rng):
+def test_weights_are_repeated_items(key, rng):
   x, y = blobs(rng, 60)
   times = rng.integers(1, 3, 60)
-  args = {"num_stumps": 40, "selection": selection, "tol": 1e-10}
+  args = {"num_stumps": 40, "selection": "none", "tol": 1e-10}
   # Ranges, not items: the draw must not see the repetition.
   args["thresholds"] = "uniform"
   one, _ = stumps.fit(key, x, y, sample_weight=times, **args)
