@@ -142,7 +142,7 @@ def _mnist(path, config) -> Rows:
 
 
 def _rows(x, y, train, config, *, names=None, grid=None, name="y") -> Rows:
-  labels, classes = matrices.encode(y, name=f"{name}: the labels")
+  labels, classes = matrices.encode(y, name=f"{name}: the label column")
   table = matrices.Table(x, labels, classes, None, train)
   return _finish(table, config, grid, names)
 

@@ -1,5 +1,6 @@
 """What a config may say, checked before anything is loaded or computed."""
 
+from experiments import fields
 from experiments.errors import UserError
 from experiments.spd.items import LOADERS
 from spdjax import spd
@@ -37,17 +38,9 @@ MAY_BE_EMPTY = ("choose_metrics",)
 
 def check(config) -> None:
   """UserError unless every field of the config has a value with a meaning."""
-  for name, known in CHOICES.items():
-    for value in _each(config, name):
-      if value not in known:
-        raise UserError(
-          f"--config.{name}: unknown {value!r}; expected one of "
-          f"{', '.join(known)}."
-        )
-  for name, floor in FLOORS.items():
-    for value in _each(config, name):
-      if not (value is None or value >= floor):
-        raise UserError(f"--config.{name}: {value}; expected {floor} or more.")
+  fields.check(
+    config, choices=CHOICES, floors=FLOORS, may_be_empty=MAY_BE_EMPTY
+  )
   if min(config.svm_c) <= 0:
     raise UserError(f"--config.svm_c={config.svm_c}: expected above 0.")
   if config.facing == "turned" and config.data != "hdm05":
@@ -75,12 +68,3 @@ def check_dims(config, n: int) -> None:
       f"--config.dims={config.dims}: the matrices are {n} x {n}; expected m "
       f"from 1 to {n - 1}."
     )
-
-
-def _each(config, name):
-  value = getattr(config, name)
-  if not isinstance(value, tuple):
-    return (value,)
-  if not value and name not in MAY_BE_EMPTY:
-    raise UserError(f"--config.{name}=(): expected one value or more.")
-  return value

@@ -1,6 +1,7 @@
 """What a config may say, checked before anything is loaded or computed."""
 
 from configs.stump_kernel import VARIANTS
+from experiments import fields
 from experiments.errors import UserError
 from experiments.stumps.baselines import BASELINES
 from spdjax.stumps import sampling, theta
@@ -29,18 +30,10 @@ MAY_BE_EMPTY = ("selections", "baselines", "kinds")
 
 def check(config) -> None:
   """UserError unless every field of the config has a value with a meaning."""
-  for name, known in CHOICES.items():
-    for value in _each(config, name):
-      if value not in known:
-        raise UserError(
-          f"--config.{name}: unknown {value!r}; expected one of "
-          f"{', '.join(known)}."
-        )
-  for name, floor in FLOORS.items():
-    for value in _each(config, name):
-      if value < floor:
-        raise UserError(f"--config.{name}: {value}; expected {floor} or more.")
-  for value in _each(config, "c"):
+  fields.check(
+    config, choices=CHOICES, floors=FLOORS, may_be_empty=MAY_BE_EMPTY
+  )
+  for value in fields.each(config, "c"):
     if not 0 < value < float("inf"):
       raise UserError(f"--config.c: {value}; expected above 0.")
   if config.c_theta is not None and not config.c_theta > 0:
@@ -61,12 +54,3 @@ def check_rows(config, rows) -> None:
   train = rows.x[rows.split.train]
   if not (train.max(0) > train.min(0)).any():
     raise UserError("all features are constant on the training part.")
-
-
-def _each(config, name):
-  value = getattr(config, name)
-  if not isinstance(value, tuple):
-    return (value,)
-  if not value and name not in MAY_BE_EMPTY:
-    raise UserError(f"--config.{name}=(): expected one value or more.")
-  return value

@@ -1,0 +1,174 @@
+"""The stump experiment, end to end on a small table, and users' mistakes."""
+
+import jax
+import numpy as np
+import pytest
+
+from experiments import launch, records, report, stump_kernel
+from experiments.errors import UserError
+from experiments.stumps import model_file
+from spdjax import stumps
+
+SMALL = (
+  "--config.num_stumps=(16,32)",
+  "--config.kinds=('xor',)",
+  "--config.c=(1.0,)",
+  "--config.pool=32",
+  "--config.keep=8",
+  "--config.choose_stumps=16",
+  "--config.baselines=('linear_svm','extra_trees')",
+)
+
+
+def table(rng, num=90, classes=3):
+  y = rng.integers(0, classes, num)
+  return rng.normal(size=(num, 4)) + 3 * rng.normal(size=(classes, 4))[y], y
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+  """Runs the launcher in process: (status, stdout, stderr)."""
+
+  def run(*args, variant="table"):
+    flags = {arg.partition("=")[0]: arg for arg in (*SMALL, *args)}
+    config = f"--config=configs/stump_kernel.py:{variant}"
+    argv = ["prog", config, f"--workdir={tmp_path / 'out'}", *flags.values()]
+    try:
+      launch.main(stump_kernel.experiment, argv)
+      status = 0
+    except SystemExit as error:
+      status = error.code
+    return status, *capsys.readouterr()
+
+  before = jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision
+  yield run
+  jax.config.update("jax_enable_x64", before[0])
+  jax.config.update("jax_default_matmul_precision", before[1])
+
+
+def refused(result, *words):
+  status, _, err = result
+  assert status == 2 and "Traceback" not in err
+  told = [line for line in err.splitlines() if line.startswith("error: ")]
+  assert len(told) == 1
+  for word in words:
+    assert word in told[0]
+
+
+def test_a_table_from_end_to_end(run, tmp_path, rng):
+  x, y = table(rng)
+  name = np.array(["oak", "ash", "elm"])[y]
+  np.savez(tmp_path / "own.npz", X=x, y=name, n_train=60)
+  status, out, _ = run(f"--config.path={tmp_path / 'own.npz'}")
+  assert status == 0 and "reweight: xor" in out
+  record = records.read(tmp_path / "out")
+  events = [row["event"] for row in record.metrics]
+  assert events.count("size") == 4 and events.count("selection") == 4
+  assert events.count("baseline") == 2 and events[-1] == "result"
+  (data,) = [r for r in record.metrics if r["event"] == "data"]
+  assert (data["num_train"], data["num_test"]) == (60, 30)
+  (model,) = [r for r in record.metrics if r["event"] == "model"]
+  assert model["reloaded_equal"]
+  kept = [r["kept"] for r in record.metrics if r["event"] == "selection"]
+  assert all(k <= 8 for k in kept)
+  assert record.arrays["confusion"].sum() == 30
+  assert record.arrays["features"].sum() == 2 * 32
+  assert 0.7 < record.metrics[-1]["accuracy"] <= 1
+  page = report.report(tmp_path / "out").read_text()
+  assert "Stump kernel" in page and page.count("data:image/png") == 4
+  labels = model_file.predict(tmp_path / "out" / "model.npz", x[60:])
+  assert np.mean(labels == name[60:]) == record.metrics[-1]["accuracy"]
+
+
+@pytest.mark.parametrize("kind", stumps.sampling.KINDS)
+def test_a_saved_model_predicts_bit_for_bit(kind, tmp_path, key, rng):
+  x, y = table(rng)
+  model, _ = stumps.fit(key, x, y, num_stumps=24, kind=kind, selection="none")
+  path = tmp_path / "model.npz"
+  size = model_file.save(path, model, classes=model.classes, num_features=4)
+  assert size == path.stat().st_size
+  again, num = model_file.load(path)
+  assert num == 4
+  np.testing.assert_array_equal(
+    stumps.decision(again, x), stumps.decision(model, x)
+  )
+  with pytest.raises(UserError, match="takes 4 features, got shape"):
+    model_file.predict(path, x[:, :3])
+  np.savez(path, **{**np.load(path), "mapping.kind": "tree"})
+  with pytest.raises(UserError, match=r"model\.npz: no model of stumps"):
+    model_file.load(path)
+
+
+@pytest.mark.parametrize("header", ["a,b,kind\n", ""])
+def test_a_csv_with_a_label_column(header, run, tmp_path, rng):
+  x, y = table(rng)
+  lines = [f"{a},{b},c{k}" for (a, b, *_), k in zip(x, y, strict=True)]
+  path = tmp_path / "own.csv"
+  path.write_text(header + "\n".join(lines) + "\n")
+  label = "--config.label=kind" if header else "--config.label=2"
+  assert run(f"--config.path={path}", label)[0] == 0
+  (data,) = [
+    r for r in records.read(tmp_path / "out").metrics if r["event"] == "data"
+  ]
+  assert data["classes"] == ["c0", "c1", "c2"] and data["num_features"] == 2
+
+
+def test_a_svmlight_file(run, tmp_path, rng):
+  x, y = table(rng)
+  lines = [f"{k} 1:{a} 3:{b}" for (a, b, *_), k in zip(x, y, strict=True)]
+  path = tmp_path / "own.svm"
+  path.write_text("\n".join(lines) + "\n")
+  assert run(f"--config.path={path}")[0] == 0
+
+
+@pytest.mark.parametrize(
+  ("name", "text", "words"),
+  [
+    ("a.csv", "", ("a.csv", "empty")),
+    ("a.svm", "", ("a.svm", "empty")),
+    ("a.csv", "1\n2\n", ("a.csv", "one column")),
+    ("a.csv", "x,y\n1,a\n2,b,3\n", ("line 3", "3 entries", "expected 2")),
+    ("a.csv", "x,y\n1,a\nfoo,b\n", ("line 3", "'foo'", "no finite number")),
+    ("a.csv", "x,y\n1,a\nnan,b\n", ("line 3", "x", "'nan'")),
+    ("a.csv", "x,y\n1,a\n2,a\n", ("1 class", "a.csv")),
+    ("a.csv", "x,y\n" + "1,a\n1,b\n" * 20, ("constant",)),
+    ("a.svm", "1 1:2\n0 nonsense\n", ("a.svm", "svmlight")),
+  ],
+)
+def test_a_wrong_file_is_told_in_one_sentence(name, text, words, run, tmp_path):
+  (tmp_path / name).write_text(text)
+  refused(run(f"--config.path={tmp_path / name}"), *words)
+
+
+def test_a_wrong_npz_is_told_in_one_sentence(run, tmp_path, rng):
+  x, y = table(rng)
+  path = tmp_path / "own.npz"
+  flag = f"--config.path={path}"
+  refused(run(flag), str(path))
+  np.savez(path, X=x, y=y[:-1])
+  refused(run(flag), "own.npz")
+  np.savez(path, X=np.where(np.arange(4) == 2, np.nan, x), y=y)
+  refused(run(flag), "X[0, 2]")
+  np.savez(path, X=x, y=np.zeros(90, int))
+  refused(run(flag), "class")
+
+
+@pytest.mark.parametrize(
+  ("flags", "words"),
+  [
+    (("--config.kinds=('tree',)",), ("kinds", "'tree'", "xor")),
+    (("--config.draws=('local',)",), ("local", "grid")),
+    (("--config.c=(-1.0,)",), ("config.c", "-1")),
+    (("--config.c_theta=-1.0",), ("c_theta", "-1")),
+    (("--config.keep=64",), ("keep", "pool")),
+    (("--config.num_stumps=()",), ("num_stumps",)),
+    (("--config.num_stump=(8,)",), ("num_stump",)),
+    (("--config.selections=('best',)",), ("selections", "'best'")),
+    (("--config.baselines=('lda',)",), ("baselines", "'lda'")),
+    (("--config.test_folds=1",), ("test_folds", "2 or more")),
+  ],
+)
+def test_a_wrong_flag_is_told_in_one_sentence(flags, words, run, tmp_path, rng):
+  x, y = table(rng)
+  np.savez(tmp_path / "own.npz", X=x, y=y)
+  refused(run(f"--config.path={tmp_path / 'own.npz'}", *flags), *words)
