@@ -23,6 +23,7 @@ def uniform(num):
   return jnp.full(num, 1 / num, jnp.result_type(float))
 
 
+@functools.partial(jax.jit, static_argnames="negatives")
 def two_class(key, features, y, sign, *, negatives):
   """The one two-class problem of all classes: (s int8 [M, K], +-1 [M], i [M]).
 
