@@ -152,19 +152,20 @@ def test_float32_stays_float32(data, key):
   assert np.isfinite(found.cost)
 
 
-def test_one_compile_for_keys_and_sizes_of_one_bucket(data):
+@pytest.mark.parametrize("metric", spd.METRICS)
+def test_one_compile_for_keys_and_sizes_of_one_bucket(metric, data):
   x, y = data
 
   def compiled(seed, count, between, dim=DIM):
     graph_of = {"within": 1, "between": between}
     reduction.fit(
       jax.random.key(seed), x[:count], y[:count], dim=dim, **graph_of,
-      starts="random", max_steps=STEPS,
+      starts="random", max_steps=STEPS, metric=metric,
     )  # fmt: skip
     return _solve._cache_size()
 
   sizes = {
-    len(reduction.affinity(x, y, within=1, between=b, metric="stein").i)
+    len(reduction.affinity(x, y, within=1, between=b, metric=metric).i)
     for b in (1, 2)
   }
   assert len(sizes) == 2
