@@ -92,6 +92,7 @@ def _kth():
     neighbours=(3, 5, 10),
     folds=3,
     max_steps=60,
+    classifiers=("log_nn", "log_svm"),
     svm_c=(1.0, 0.1),
     trace=True,
   )
