@@ -14,6 +14,7 @@ from experiments.errors import UserError
 
 _KEPT = ("time", "revision", "dirty", "python", "jax", "jaxlib", "numpy",
          "spdjax", "device")  # fmt: skip
+_ROWS = ("candidate", "size", "selection", "model")  # of stump_kernel
 _LOCAL = ("cache", "data_dir", "path")  # places on the machine of the run
 
 
@@ -32,6 +33,7 @@ def compact(workdir) -> dict:
     "config": {k: v for k, v in record.config.items() if k not in _LOCAL},
     "result": result,
     "choices": [m for m in record.metrics if m["event"] == "choice"],
+    "rows": [m for m in record.metrics if m["event"] in _ROWS],
   }
 
 

@@ -99,6 +99,8 @@ def features(record: Records) -> Figure | None:
   if pixels:
     image = ax.imshow(counts.reshape(grid.astype(int)), cmap="viridis")
     figure.colorbar(image, ax=ax, shrink=0.8, label="mappings that look at it")
+    for axis in (ax.xaxis, ax.yaxis):
+      axis.get_major_locator().set_params(integer=True)
     label_axes(ax, "column (pixels)", "row (pixels)")
     return figure
   order = np.argsort(-counts, kind="stable")[:60]
