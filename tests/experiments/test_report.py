@@ -8,6 +8,8 @@ from experiments import figures, method_table, records, report
 from experiments.cost_figure import cost
 from experiments.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["bark", "<b>wood</b> & $x$", "a class with quite a long name, as some"]
 METRICS = ("log_euclidean", "airm", "stein")
 

@@ -7,6 +7,8 @@ from PIL import Image
 
 from experiments import launch, records, spd_reduction
 
+pytestmark = pytest.mark.slow
+
 SMALL = (
   "--config.train_per_class=5",
   "--config.num_splits=2",

@@ -9,6 +9,8 @@ from experiments.errors import UserError
 from experiments.stumps import model_file
 from spdjax import stumps
 
+pytestmark = pytest.mark.slow
+
 SMALL = (
   "--config.num_stumps=(16,32)",
   "--config.kinds=('xor',)",

@@ -6,6 +6,8 @@ import pytest
 
 from spdjax import grassmann, reduction, spd
 
+pytestmark = pytest.mark.slow
+
 SIZE, DIM, CLASSES, EACH = 30, 10, 4, 50
 
 

@@ -45,16 +45,16 @@ def test_uniform_kernel_tends_to_the_city_block_distance(key, rng):
 @pytest.mark.parametrize("selection", thetas.SELECTIONS)
 def test_fit_learns_and_prunes(selection, key, rng):
   x, y = blobs(rng)
-  args = {"num_stumps": 96, "selection": selection, "c": 5.0, "c_theta": 0.5}
+  args = {"num_stumps": 40, "selection": selection, "c": 5.0, "c_theta": 0.5}
   if selection != "none":
-    args["keep"] = 24
+    args["keep"] = 10
   model, info = stumps.fit(key, x, y, **args)
   assert info.converged and float(info.gap) >= 0
   kept = len(model.theta)
-  assert kept == 96 if selection == "none" else kept <= 24
+  assert kept == 40 if selection == "none" else kept <= 10
   assert (model.theta > 0).all()
   np.testing.assert_allclose(model.theta.sum(), 1, rtol=1e-6)
-  assert model.weights.shape == (3, kept) and info.theta.shape == (96,)
+  assert model.weights.shape == (3, kept) and info.theta.shape == (40,)
   scores = stumps.decision(model, x)
   right = np.where(stumps.evaluate(model.stumps, jnp.asarray(x)), 1.0, -1.0)
   right = right @ np.asarray(model.weights).T + np.asarray(model.bias)
@@ -64,8 +64,8 @@ def test_fit_learns_and_prunes(selection, key, rng):
 
 def test_l1_selection_is_sparse_by_itself(key, rng):
   x, y = blobs(rng)
-  model, _ = stumps.fit(key, x, y, num_stumps=200, c_theta=0.02)
-  assert 0 < len(model.theta) < 100
+  model, _ = stumps.fit(key, x, y, num_stumps=40, c_theta=0.02)
+  assert 0 < len(model.theta) < 30
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_negatives_of_step_one_are_balanced_pairs(key, rng):
 
 def test_float32_and_jit_agree_with_float64(key, rng):
   x, y = blobs(rng)
-  model, _ = stumps.fit(key, x.astype(np.float32), y, num_stumps=64)
+  model, _ = stumps.fit(key, x.astype(np.float32), y, num_stumps=40)
   right = stumps.decision(model, x.astype(np.float32))
   jitted = jax.jit(lambda v: stumps.decision(model, v))(x.astype(np.float32))
   np.testing.assert_allclose(jitted, right, rtol=1e-4, atol=1e-4)
