@@ -4,7 +4,9 @@ import jax
 import numpy as np
 import pytest
 
+from configs.stump_kernel import Config
 from experiments import launch, records, report, stump_kernel
+from experiments.data import tables
 from experiments.errors import UserError
 from experiments.stumps import model_file
 from spdjax import stumps
@@ -102,25 +104,30 @@ def test_a_saved_model_predicts_bit_for_bit(kind, tmp_path, key, rng):
 
 
 @pytest.mark.parametrize("header", ["a,b,kind\n", ""])
-def test_a_csv_with_a_label_column(header, run, tmp_path, rng):
+def test_a_csv_with_a_label_column(header, tmp_path, rng):
   x, y = table(rng)
   lines = [f"{a},{b},c{k}" for (a, b, *_), k in zip(x, y, strict=True)]
   path = tmp_path / "own.csv"
   path.write_text(header + "\n".join(lines) + "\n")
-  label = "--config.label=kind" if header else "--config.label=2"
-  assert run(f"--config.path={path}", label)[0] == 0
-  (data,) = [
-    r for r in records.read(tmp_path / "out").metrics if r["event"] == "data"
-  ]
-  assert data["classes"] == ["c0", "c1", "c2"] and data["num_features"] == 2
+  for label in (None, "kind" if header else "2", "-1"):
+    got = tables.load(Config(path=str(path), label=label))
+    assert got.classes[got.labels].tolist() == [f"c{k}" for k in y]
+    np.testing.assert_allclose(got.x, x[:, :2], rtol=1e-6)
+    assert got.names == (["a", "b"] if header else ["column 0", "column 1"])
+    assert len(np.concatenate(got.split)) == 90
+  with pytest.raises(UserError, match=r"own\.csv: no column 'sort'"):
+    tables.load(Config(path=str(path), label="sort"))
 
 
-def test_a_svmlight_file(run, tmp_path, rng):
+def test_a_svmlight_file(tmp_path, rng):
   x, y = table(rng)
   lines = [f"{k} 1:{a} 3:{b}" for (a, b, *_), k in zip(x, y, strict=True)]
   path = tmp_path / "own.svm"
   path.write_text("\n".join(lines) + "\n")
-  assert run(f"--config.path={path}")[0] == 0
+  got = tables.load(Config(path=str(path)))
+  right = np.stack([x[:, 0], np.zeros(90), x[:, 1]], 1)
+  np.testing.assert_allclose(got.x, right, rtol=1e-6)
+  assert got.classes[got.labels].tolist() == y.tolist()
 
 
 @pytest.mark.parametrize(
