@@ -9,6 +9,8 @@ from experiments.errors import UserError
 from experiments.features import image_covariances
 from spdjax.images import region_features
 
+pytestmark = pytest.mark.slow
+
 
 def _images():
   rng = np.random.default_rng(0)

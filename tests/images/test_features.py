@@ -17,6 +17,8 @@ from spdjax.images import (
   region_features,
 )
 
+pytestmark = pytest.mark.slow
+
 COUNTS = {"plain": 12, "textures": 43}
 
 

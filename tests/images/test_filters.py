@@ -10,6 +10,8 @@ import pytest
 from spdjax import images
 from spdjax.images import orientation
 
+pytestmark = pytest.mark.slow
+
 ndimage = pytest.importorskip("scipy.ndimage")
 
 gaussian_derivative, laplacian_of_gaussian, gabor, gabor_bank = (
