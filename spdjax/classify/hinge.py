@@ -34,6 +34,20 @@ def smoothed(y, cost):
   return Loss(y, jnp.zeros_like(y), cost, cost)
 
 
+STARTS = {"squared_hinge": squared, "hinge": smoothed}
+
+
+def along(loss, f, image):
+  """t [C] -> (minus the slope, second derivative) of the sum at f + t image."""
+
+  def pulls(t):
+    at = f + t[None] * image
+    pull = (multipliers(loss, at) * loss.y * image).sum(0)
+    return pull, (curvature(loss, at) * image**2).sum(0)
+
+  return pulls
+
+
 def tightened(loss, f, which, growth):
   """The loss about its own multipliers at f in the problems `which` [C]."""
   start = jnp.where(which[None], multipliers(loss, f), loss.start)

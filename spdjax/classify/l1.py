@@ -89,11 +89,10 @@ def l1_svm(
   jax.jit, static_argnames=("loss", "nonnegative", "max_steps")
 )
 def _solve(features, y, cost, first, tol, *, loss, nonnegative, max_steps):
-  losses = {"squared_hinge": hinge.squared, "hinge": hinge.smoothed}
   first = jnp.maximum(first, 0) if nonnegative else first
   f = responses.forward(features, first[None])
   zero = jnp.zeros((), jnp.int32)
-  begin = losses[loss](y, cost)
+  begin = hinge.STARTS[loss](y, cost)
   damping = jnp.asarray(1e-3, first.dtype)
   state = _seen(features, nonnegative, first, f, begin, damping, zero, zero)
   more = lambda s: _open(s, tol) & (s.steps < max_steps)
@@ -203,11 +202,10 @@ def _projected(w, orthant):
 def _line(state, e, image):
   """The slope of the smoothed objective along e, inside one orthant."""
   end = jnp.abs(state.w + e).sum() - jnp.abs(state.w).sum()
+  pulls = hinge.along(state.loss, state.f, image)
 
   def slopes(t):
-    f = state.f + t[None] * image
-    pull = (hinge.multipliers(state.loss, f) * state.loss.y * image).sum(0)
-    bend = (hinge.curvature(state.loss, f) * image**2).sum(0)
+    pull, bend = pulls(t)
     return end - pull, bend
 
   return slopes

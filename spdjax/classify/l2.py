@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from spdjax.classify import hinge, newton, responses, targets
 
 _FORCING = 0.1  # of the conjugate gradient, as in TRON
+_PRODUCTS = 50  # of one step at most, where there are fewer columns
 _GROWTH = 1.5  # of sigma, each time that the multipliers move
 _INNER = 0.5  # of the smoothing: what a smoothed problem is solved to
 
@@ -106,8 +107,7 @@ def l2_svm(
 
 @functools.partial(jax.jit, static_argnames=("loss", "max_steps"))
 def _solve(features, y, cost, scale, first, tol, *, loss, max_steps):
-  losses = {"squared_hinge": hinge.squared, "hinge": hinge.smoothed}
-  begin = losses[loss](y, cost)
+  begin = hinge.STARTS[loss](y, cost)
   f = _scores(features, scale, first)
   zero = jnp.zeros((), jnp.int32)
   state = _seen(features, scale, first, f, begin, zero, zero)
@@ -156,7 +156,7 @@ def _step(features, scale, state, tol):
     gradient,
     jnp.zeros_like(state.f),
     tolerance=jnp.full_like(inner, _FORCING),
-    max_steps=d_max(state),
+    max_steps=max(_PRODUCTS, state.w.shape[1]),
   )
   t = newton.search(_line(state, d, image), inner)
   t = jnp.where(steps, t, 0)
@@ -171,20 +171,14 @@ def _step(features, scale, state, tol):
   )
 
 
-def d_max(state):
-  """Products of one solve at most."""
-  return max(50, state.w.shape[1])
-
-
 def _line(state, d, image):
   """The slope of the smoothed objective along d."""
   rise = newton.dot(d, d)
   start = newton.dot(state.w, d)
+  pulls = hinge.along(state.loss, state.f, image)
 
   def slopes(t):
-    f = state.f + t[None] * image
-    pull = (hinge.multipliers(state.loss, f) * state.loss.y * image).sum(0)
-    bend = (hinge.curvature(state.loss, f) * image**2).sum(0)
+    pull, bend = pulls(t)
     return start + t * rise - pull, rise + bend
 
   return slopes

@@ -6,7 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-LOSSES = ("squared_hinge", "hinge")
+from spdjax.classify import hinge
+
+LOSSES = tuple(hinge.STARTS)
 
 
 class Targets(NamedTuple):

@@ -152,3 +152,18 @@ def test_missing_scikit_image_is_told(monkeypatch):
   monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: None)
   with pytest.raises(UserError, match="scikit-image is not installed"):
     bundled.load()
+
+
+def test_hdm05_actors_face_two_ways_and_one_when_turned(data_dir):
+  """Right to left hip, averaged over each actor's sequences of one action."""
+  for turned in (False, True):
+    got = sets.hdm05(data_dir, turned=turned)
+    for action in (6, 8, 10):
+      for actor in ("bd", "bk", "tr", "dg", "mm"):
+        mine = (got.classes[got.labels] == action) & (got.subjects == actor)
+        own = [
+          got.observations[i].reshape(-1, 30, 3) for i in mine.nonzero()[0]
+        ]
+        x, _, z = np.mean([(o[:, 1] - o[:, 6]).mean(0) for o in own], 0)
+        assert (abs(x) > abs(z)) == (turned or actor in ("bd", "bk", "tr"))
+        assert x > 0 or not turned
