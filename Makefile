@@ -5,7 +5,8 @@ PYTEST_ARGS ?= -q -n 2 --dist loadfile
 
 # Most of the tests' time is compilation: they compile with less optimisation.
 # `make test QUICK=` compiles as users' programs do.
-QUICK ?= --xla_backend_optimization_level=1
+QUICK ?= --xla_backend_optimization_level=0 \
+  --xla_llvm_disable_expensive_passes=true
 
 # `.venv` holds the oldest jax that is supported, `.venv-newest` the newest.
 OLDEST := jax==0.10.0 jaxlib==0.10.0
@@ -25,14 +26,15 @@ demo: .venv/stamp
 test: test-oldest test-newest
 
 test-oldest: .venv/stamp
-	XLA_FLAGS=$(QUICK) .venv/bin/python -m pytest $(PYTEST_ARGS)
+	XLA_FLAGS='$(QUICK)' .venv/bin/python -m pytest $(PYTEST_ARGS)
 
 test-newest:
 	@newest='$(NEWEST)'; if [ -z "$$newest" ]; then \
 	  echo 'No Python 3.12 or 3.13 here: the newest jax is not tested.'; \
 	else \
 	  $(MAKE) --no-print-directory .venv-newest/stamp NEWEST="$$newest" && \
-	  .venv-newest/bin/python -m pytest $(PYTEST_ARGS) -m 'not slow'; \
+	  XLA_FLAGS='$(QUICK)' .venv-newest/bin/python -m pytest $(PYTEST_ARGS) \
+	    -m 'not slow'; \
 	fi
 
 lint: .venv/stamp
