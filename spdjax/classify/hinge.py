@@ -14,23 +14,21 @@ import jax.numpy as jnp
 
 
 class Loss(NamedTuple):
-  """The losses of N items and C problems."""
+  """The losses of N items and C problems; [1, C] is one value for all items."""
 
   y: jax.Array  # [N, C] +-1
-  start: jax.Array  # [N, C] alpha0
-  sigma: jax.Array  # [N, C] >= 0
-  upper: jax.Array  # [N, C] >= 0
+  start: jax.Array  # [N or 1, C] alpha0
+  sigma: jax.Array  # [N or 1, C] >= 0
+  upper: jax.Array  # [N or 1, C] >= 0
 
 
 def squared(y, cost):
-  """c max(0, 1 - y f)^2 for y [N, C] and costs c [N, 1] or [N, C]."""
-  cost = jnp.broadcast_to(cost, y.shape)
-  return Loss(y, jnp.zeros_like(y), 2 * cost, jnp.full_like(y, jnp.inf))
+  """c max(0, 1 - y f)^2 for y [N, C] and costs c [N or 1, C]."""
+  return Loss(y, jnp.zeros_like(cost), 2 * cost, jnp.full_like(cost, jnp.inf))
 
 
 def smoothed(y, cost):
   """c max(0, 1 - y f), smoothed; `tightened` sharpens it."""
-  cost = jnp.broadcast_to(cost, y.shape)
   return Loss(y, jnp.zeros_like(y), cost, cost)
 
 
@@ -49,7 +47,12 @@ def along(loss, f, image):
 
 
 def tightened(loss, f, which, growth):
-  """The loss about its own multipliers at f in the problems `which` [C]."""
+  """The loss about its own multipliers at f in the problems `which` [C].
+
+  The squared hinge is exact as it is.
+  """
+  if len(loss.start) < len(f):
+    return loss
   start = jnp.where(which[None], multipliers(loss, f), loss.start)
   sigma = jnp.where(which[None], growth * loss.sigma, loss.sigma)
   return loss._replace(start=start, sigma=sigma)

@@ -154,7 +154,8 @@ def _newton_target(features, nonnegative, state, pseudo):
   orthant = jnp.where(state.w != 0, jnp.sign(state.w), -jnp.sign(pseudo))
   bend = hinge.curvature(state.loss, state.f)
   # Where all items are far off the hinge's bend, any scale will do.
-  trace = jnp.maximum(bend.sum(), 1e-3 * state.loss.sigma.sum())
+  sigma = jnp.broadcast_to(state.loss.sigma, bend.shape)
+  trace = jnp.maximum(bend.sum(), 1e-3 * sigma.sum())
   near = jnp.minimum(
     jnp.linalg.norm(_projected(state.w - pseudo / trace, orthant) - state.w),
     1e-3 * jnp.abs(state.w).max(),
@@ -169,16 +170,13 @@ def _newton_target(features, nonnegative, state, pseudo):
   damping = state.damping * trace
 
   def hessian(p):
-    image, back = responses.curvature(features, bend, p, jnp.zeros(1, p.dtype))
-    return image, jnp.where(free[None], back, 0) + damping * p
+    push = lambda image, bend: bend * image
+    _, back, _ = responses.through(features, p, p[:, 0] * 0, push, bend)
+    return jnp.where(free[None], back, 0) + damping * p
 
   gradient = jnp.where(free, pseudo, 0)
-  d, _, products = newton.solve(
-    hessian,
-    gradient[None],
-    jnp.zeros_like(state.f),
-    tolerance=jnp.full(1, _FORCING, state.w.dtype),
-    max_steps=_PRODUCTS,
+  d, products = newton.solve(
+    hessian, gradient[None], tolerance=_FORCING, max_steps=_PRODUCTS
   )
   d = jnp.where(leaving, -pseudo / trace, d[0])
 

@@ -1,49 +1,63 @@
 """Conjugate gradient steps and exact line searches for C problems at once."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 
 _SEARCH = 40  # trials on a line at most
-_FLAT = 0.01  # of the slope at 0: flat enough
+_FLAT = 0.1  # of the slope at 0: flat enough
 _SHRINK = 16.0  # of a step with no lower bound but 0
 
 
-def solve(hessian, gradient, images, *, tolerance, max_steps):
-  """d with H d = -gradient to a relative residual, and what H makes of it.
+class Inner(NamedTuple):
+  """The state of the conjugate gradients of H d = -gradient."""
+
+  d: jax.Array  # [C, M]
+  residual: jax.Array  # [C, M]
+  p: jax.Array  # [C, M] the direction whose product comes next
+  count: jax.Array  # [C] products
+
+
+def begin(gradient):
+  """The start at d = 0."""
+  count = jnp.zeros(len(gradient), jnp.int32)
+  return Inner(gradient * 0, -gradient, -gradient, count)
+
+
+def advance(inner, live, product):
+  """(one step of those that are `live`, its length [C]), with H p at hand."""
+  old = dot(inner.residual, inner.residual)
+  bend = dot(inner.p, product)
+  size = jnp.where(live & (bend > 0), old / jnp.where(bend > 0, bend, 1), 0)
+  residual = inner.residual - size[:, None] * product
+  ratio = dot(residual, residual) / jnp.where(old > 0, old, 1)
+  ahead = residual + ratio[:, None] * inner.p
+  own = Inner(
+    d=inner.d + size[:, None] * inner.p,
+    residual=residual,
+    p=jnp.where(live[:, None], ahead, inner.p),
+    count=inner.count + live.astype(inner.count.dtype),
+  )
+  return own, size
+
+
+def solve(hessian, gradient, *, tolerance, max_steps):
+  """(d [C, M] with H d = -gradient, the most products of a problem []).
 
   Args:
-    hessian: p [C, M] -> (an image of p [N, C], H p [C, M]); H SPD.
+    hessian: p [C, M] -> H p [C, M]; H SPD.
     gradient: [C, M].
-    images: zeros [N, C].
-    tolerance: [C], relative to the gradient's norm.
+    tolerance: of the residual, relative to the gradient's norm.
     max_steps: products at most.
-
-  Returns:
-    (d [C, M], its image [N, C], products []).
   """
   goal = tolerance * norm(gradient)
-
-  def more(carry):
-    _, _, residual, _, count = carry
-    return (norm(residual) > goal).any() & (count < max_steps)
-
-  def step(carry):
-    d, image, residual, p, count = carry
-    open_ = norm(residual) > goal
-    seen, product = hessian(p)
-    old = dot(residual, residual)
-    bend = dot(p, product)
-    size = jnp.where(open_ & (bend > 0), old / jnp.where(bend > 0, bend, 1), 0)
-    residual -= size[:, None] * product
-    ratio = dot(residual, residual) / jnp.where(old > 0, old, 1)
-    ahead = jnp.where(open_[:, None], residual + ratio[:, None] * p, p)
-    d += size[:, None] * p
-    return d, image + size[None] * seen, residual, ahead, count + 1
-
-  zero = jnp.zeros_like(gradient)
-  first = (zero, images, -gradient, -gradient, jnp.zeros((), jnp.int32))
-  d, image, _, _, count = jax.lax.while_loop(more, step, first)
-  return d, image, count
+  live = lambda inner: (norm(inner.residual) > goal) & (inner.count < max_steps)
+  step = lambda inner: advance(inner, live(inner), hessian(inner.p))[0]
+  inner = jax.lax.while_loop(
+    lambda inner: live(inner).any(), step, begin(gradient)
+  )
+  return inner.d, inner.count.max()
 
 
 def search(slopes, shape, *, top=jnp.inf):

@@ -64,12 +64,12 @@ def _check_classes(y, num_classes):
 
 
 def costs(c, sample_weight, num: int, kind):
-  """c * sample_weight, [N, 1]."""
+  """c * sample_weight, [N, 1]; [1, 1] without weights."""
   if not isinstance(c, jax.core.Tracer) and not 0 < float(c) < np.inf:
     raise ValueError(f"c must be above 0 and finite, got {c}")
   c = jnp.asarray(c, kind)
   if sample_weight is None:
-    return jnp.broadcast_to(c, (num, 1))
+    return c.reshape(1, 1)
   if np.shape(sample_weight) != (num,):
     raise ValueError(
       f"sample_weight must be [{num}], got {np.shape(sample_weight)}"
