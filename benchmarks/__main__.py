@@ -6,7 +6,6 @@ from pathlib import Path
 
 import jax
 
-import spdjax  # noqa: F401  before JAX starts: it sizes the thread pool
 from benchmarks import eigenvectors, pairs, solvers
 from experiments.records import provenance
 

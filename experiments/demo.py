@@ -6,7 +6,6 @@ python -m experiments.demo --workdir=runs/demo
 import importlib.util
 import sys
 
-import spdjax  # noqa: F401  before JAX starts: it sizes the thread pool
 from experiments import launch, spd_reduction
 
 CONFIG = "--config=configs/spd_reduction.py:demo"

@@ -10,7 +10,6 @@ import time
 import numpy as np
 from tqdm import tqdm
 
-import spdjax  # noqa: F401  before JAX starts: it sizes the thread pool
 from experiments import launch, records
 from experiments.spd import (
   baselines,

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 from tqdm import tqdm
 
-import spdjax  # noqa: F401  before JAX starts: it sizes the thread pool
 from experiments import launch, records
 from experiments.data import tables
 from experiments.stumps import baselines, model_file, settings, summary, train

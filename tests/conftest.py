@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-import spdjax  # noqa: F401  before JAX starts: it sizes the thread pool
+from spdjax import threads  # noqa: F401  before JAX starts
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")

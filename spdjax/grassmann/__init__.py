@@ -1,5 +1,6 @@
 """Geometry and optimisation on the Grassmann manifold of subspaces of R^n."""
 
+from spdjax import threads  # noqa: F401
 from spdjax.grassmann import conjugate_gradient, trust_region
 from spdjax.grassmann.cost import Info
 from spdjax.grassmann.linesearch import Search, backtrack

@@ -1,5 +1,6 @@
 """Symmetric positive definite matrices: functions, metrics, means."""
 
+from spdjax import threads  # noqa: F401
 from spdjax.spd.checks import check_samples, check_spd
 from spdjax.spd.covariance import condition, covariance, regularise, shrink
 from spdjax.spd.divergences import (
