@@ -86,7 +86,7 @@ def _mnist():
     data="mnist",
     kinds=("xor",),
     draws=("local",),
-    num_stumps=(1024, 2048, 4096),
+    num_stumps=(1024, 2048, 4096, 8192),
     selections=("greedy", "none"),
     pool=16_384,
     keep=4096,

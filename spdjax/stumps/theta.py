@@ -122,26 +122,33 @@ def greedy(key, features, y, *, num_classes, keep, c, weight, tol):
     part = jax.random.choice(key, rows, (_GREEDY_ROWS,), replace=False)
     features, y = take_rows(features, part), y[part]
     weight = None if weight is None else weight[part]
-  chosen = np.zeros(num, bool)
-  size = max(1, keep // 16)
-  chosen[np.asarray(jax.random.permutation(first_key, num))[:size]] = True
+  chosen = np.asarray(jax.random.permutation(first_key, num))
+  chosen = chosen[: max(1, keep // 16)]
   info = None
-  while chosen.sum() < keep:
-    theta = jnp.asarray(chosen / chosen.sum(), jnp.result_type(float))
+  while len(chosen) < keep:
+    own = take_columns(features, jnp.asarray(chosen))
     w, b, info = step_two(
-      features, y, theta, num_classes=num_classes, c=c, weight=weight, tol=tol
-    )
-    score = np.array(_correlation(features, y, theta, w, b, weight))
+      own, y, uniform(len(chosen)),
+      num_classes=num_classes, c=c, weight=weight, tol=tol,
+    )  # fmt: skip
+    score = np.array(_correlation(features, own, y, w, b, weight))
     score[chosen] = -np.inf
-    more = int(min(chosen.sum(), keep - chosen.sum()))
-    chosen[np.argsort(-score, kind="stable")[:more]] = True
-  return jnp.asarray(chosen / chosen.sum(), jnp.result_type(float)), info
+    more = min(len(chosen), keep - len(chosen))
+    best = np.argsort(-score, kind="stable")[:more]
+    chosen = np.concatenate([chosen, best])
+  theta = np.zeros(num)
+  theta[chosen] = 1 / len(chosen)
+  return jnp.asarray(theta, jnp.result_type(float)), info
 
 
 @jax.jit
-def _correlation(features, y, theta, w, b, weight):
-  """sum_c (sum_i alpha_ic y_ic r_k(x_i))^2 of all stumps, [K]."""
-  f = responses.forward(features, w * scale(theta)[None]) + b[None]
+def _correlation(features, own, y, w, b, weight):
+  """sum_c (sum_i alpha_ic y_ic r_k(x_i))^2 of all stumps, [K].
+
+  alpha are the multipliers of the SVM (w, b) on the features `own`.
+  """
+  v = w * scale(uniform(w.shape[1]))[None]
+  f = responses.forward(own, v) + b[None]
   classes = jnp.arange(len(w), dtype=y.dtype)
   goal = jnp.where(y[:, None] == classes[None], 1.0, -1.0).astype(w.dtype)
   alpha = jnp.maximum(1 - goal * f, 0)
@@ -184,6 +191,15 @@ def take_rows(features, rows):
   if isinstance(features, responses.Packed):
     return responses.Packed(features.bits[rows], features.num)
   return features[rows]
+
+
+@jax.jit
+def take_columns(features, columns):
+  """The features of some columns [M]."""
+  if not isinstance(features, responses.Packed):
+    return features[:, columns]
+  bits = features.bits[:, columns // 8] >> (columns % 8).astype(jnp.uint8)[None]
+  return responses.pack(bits & 1)
 
 
 @functools.partial(jax.jit, static_argnames="keep")
