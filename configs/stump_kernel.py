@@ -85,7 +85,7 @@ def _mnist():
   return Config(
     data="mnist",
     kinds=("xor",),
-    draws=("local",),
+    draws=("local", "spread"),
     num_stumps=(1024, 2048, 4096, 8192),
     selections=("greedy", "none"),
     pool=16_384,
