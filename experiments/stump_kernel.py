@@ -4,6 +4,7 @@ python -m experiments.stump_kernel --config=configs/stump_kernel.py:VARIANT
   --workdir=DIR
 """
 
+import itertools
 import resource
 import time
 
@@ -68,7 +69,7 @@ def _fits(config) -> int:
   return (
     looked_at
     + len(chosen) * len(config.num_stumps)
-    + len(config.selections)
+    + len(config.selections) * len(config.keep)
     + len(config.baselines)
   )
 
@@ -86,14 +87,12 @@ def _selections(config, table, setting, log, bar) -> dict[str, np.ndarray]:
   """The selections at an equal number kept, of one pool; "none" draws so many.
 
   Theta is learned in "l1" and "reweight", uniform in the others; returned
-  sorted, by name.
+  sorted, by name, for the last number kept.
   """
   thetas = {}
-  for selection in config.selections:
-    num = config.keep if selection == "none" else config.pool
-    own = setting._replace(
-      selection=selection, num_stumps=num, keep=config.keep
-    )
+  for keep, selection in itertools.product(config.keep, config.selections):
+    num = keep if selection == "none" else config.pool
+    own = setting._replace(selection=selection, num_stumps=num, keep=keep)
     _, info = _row("selection", config, table, own, log)
     thetas[f"theta_{selection}"] = np.sort(np.asarray(info.theta))[::-1]
     bar.update()

@@ -38,10 +38,10 @@ def check(config) -> None:
       raise UserError(f"--config.c: {value}; expected above 0.")
   if config.c_theta is not None and not config.c_theta > 0:
     raise UserError(f"--config.c_theta={config.c_theta}: expected above 0.")
-  if config.keep > config.pool:
+  if max(config.keep) > config.pool:
     raise UserError(
-      f"--config.keep={config.keep} of --config.pool={config.pool} stumps: "
-      "expected no more than are drawn."
+      f"--config.keep={max(config.keep)} of --config.pool={config.pool} "
+      "stumps: expected no more than are drawn."
     )
 
 

@@ -15,7 +15,10 @@ from spdjax.stumps import rules
 SELECTIONS = ("l1", "reweight", "greedy", "none")
 
 _ROUNDS = 4  # of reweighting
-_GREEDY_ROWS = 10_000  # that the greedy selection looks at
+_GREEDY_ROWS = 30_000  # that the greedy selection looks at
+_GROWTH = (
+  1.4  # of its choice in one round; doubling brings in more that are alike
+)
 
 
 def uniform(num):
@@ -110,11 +113,11 @@ def reweight(features, y, *, num_classes, keep, c, weight, tol):
 
 
 def greedy(key, features, y, *, num_classes, keep, c, weight, tol):
-  """Uniform theta on `keep` stumps, found by doubling.
+  """Uniform theta on `keep` stumps, found round by round.
 
-  An SVM on those chosen so far leaves multipliers; as many others again come in
-  whose responses correlate most with them, summed over the classes. It looks at
-  a random part of the rows.
+  An SVM on those chosen so far leaves multipliers; those others come in, two
+  for every five, whose responses correlate most with them, summed over the
+  classes. It looks at a random part of the rows.
   """
   rows, num = responses.shape(features)
   key, first_key = jax.random.split(key)
@@ -133,7 +136,8 @@ def greedy(key, features, y, *, num_classes, keep, c, weight, tol):
     )  # fmt: skip
     score = np.array(_correlation(features, own, y, w, b, weight))
     score[chosen] = -np.inf
-    more = min(len(chosen), keep - len(chosen))
+    more = max(1, round((_GROWTH - 1) * len(chosen)))
+    more = min(more, keep - len(chosen))
     best = np.argsort(-score, kind="stable")[:more]
     chosen = np.concatenate([chosen, best])
   theta = np.zeros(num)
