@@ -8,14 +8,24 @@ from spdjax.images.filters import (
   laplacian_of_gaussian,
   orientation,
 )
+from spdjax.images.kernel_descriptors import (
+  Descriptors,
+  kernel_descriptors,
+  kernel_descriptors_batch,
+)
+from spdjax.images.pyramid import pyramid_cells
 
 __all__ = [
   "KINDS",
+  "Descriptors",
   "gabor",
   "gabor_bank",
   "gaussian_derivative",
+  "kernel_descriptors",
+  "kernel_descriptors_batch",
   "laplacian_of_gaussian",
   "names",
   "orientation",
+  "pyramid_cells",
   "region_features",
 ]
