@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-from collections import Counter
 from pathlib import Path
 
 import jax
@@ -11,12 +10,12 @@ import numpy as np
 from tqdm import tqdm
 
 import spdjax
+from experiments import buckets
 from experiments.errors import UserError
 from spdjax.images import region_features
 from spdjax.spd import covariance
 
 BATCH = 16  # images a compiled call takes
-_ROUND = 32  # a shared canvas is a multiple of this
 
 
 def image_covariances(
@@ -87,37 +86,17 @@ def _compute(images, dtype, progress, **kwargs):
   with tqdm(
     total=len(images), desc="features", unit="image", disable=not progress
   ) as bar:
-    for canvas, members in _groups([image.shape for image in images]):
+    for canvas, members in buckets.groups(
+      [image.shape for image in images], BATCH
+    ):
       for start in range(0, len(members), BATCH):
         batch = members[start : start + BATCH]
-        padded = _pad([images[i] for i in batch], canvas, dtype)
+        padded = buckets.pad([images[i] for i in batch], canvas, BATCH, dtype)
         out = np.asarray(_covariances(*padded, **kwargs))
         for index, matrix in zip(batch, out, strict=False):
           result[index] = matrix
         bar.update(len(batch))
   return np.stack(result)
-
-
-def _groups(shapes):
-  """Pairs of a canvas and the indices of the images that go on it."""
-  often = {s for s, count in Counter(shapes).items() if count >= BATCH}
-  for shape in sorted(often):
-    yield shape, [i for i, s in enumerate(shapes) if s == shape]
-  rest = [i for i, s in enumerate(shapes) if s not in often]
-  if rest:
-    tallest, widest = np.max([shapes[i] for i in rest], axis=0)
-    round_up = lambda side: int(-(-side // _ROUND) * _ROUND)
-    yield (round_up(tallest), round_up(widest)), rest
-
-
-def _pad(images, canvas, dtype):
-  """Images in the upper left of canvases [BATCH, H, W], and their sizes."""
-  # A short batch is filled with its first image: one shape, one compilation.
-  images = images + images[:1] * (BATCH - len(images))
-  stack = np.zeros((BATCH, *canvas), dtype)
-  for place, image in zip(stack, images, strict=True):
-    place[: image.shape[0], : image.shape[1]] = image
-  return stack, np.array([image.shape for image in images], np.int32)
 
 
 @functools.partial(jax.jit, static_argnames=("kind", "position"))

@@ -59,7 +59,7 @@ def load(root, *, skip_bad=False, same_size=False) -> Images:
         raise
       skipped.append(str(error))
   labels = np.array([label for _, label, _ in kept], int)
-  _check_counts(root, folder.classes, labels)
+  check_counts(root, folder.classes, labels)
   images, paths = [k[0] for k in kept], [k[2] for k in kept]
   if same_size:
     _check_sizes(images, paths)
@@ -87,7 +87,7 @@ def find(root) -> Folder:
   files = [_pictures(folder) for folder in folders]
   labels = np.repeat(np.arange(len(files)), [len(f) for f in files])
   classes = [folder.name for folder in folders]
-  _check_counts(root, classes, labels)
+  check_counts(root, classes, labels)
   return Folder([*itertools.chain(*files)], labels, classes)
 
 
@@ -176,7 +176,8 @@ def _pictures(folder: Path) -> list[Path]:
   )
 
 
-def _check_counts(root, classes: list[str], labels: np.ndarray) -> None:
+def check_counts(root, classes: list[str], labels: np.ndarray) -> None:
+  """UserError names a class of fewer than two pictures."""
   counts = np.bincount(labels, minlength=len(classes))
   for name, count in zip(classes, counts, strict=True):
     if count < 2:

@@ -82,6 +82,9 @@ def fit(
       f"selection must be one of {', '.join(thetas.SELECTIONS)}, got "
       f"{selection!r}"
     )
+  for name, value in (("c", c), ("c_theta", c_theta)):
+    if value is not None and not 0 < value < np.inf:
+      raise ValueError(f"{name} must be above 0 and finite, got {value}")
   stump_key, theta_key = jax.random.split(key)
   drawn = sampling.sample(
     stump_key,

@@ -1,11 +1,10 @@
 import json
 
-import jax
 import numpy as np
 import pytest
 from PIL import Image
 
-from experiments import launch, records, spd_reduction
+from experiments import records, spd_reduction
 
 pytestmark = pytest.mark.slow
 
@@ -31,25 +30,15 @@ def matrices(rng, *, classes=3, each=9, n=4, rows=40):
 
 
 @pytest.fixture
-def run(tmp_path, capsys):
-  """Runs the launcher in process: (status, stderr)."""
+def run(launched):
+  """(status, stderr) of a run."""
 
   def run(*args, variant="npz"):
-    # Of a flag given twice the last counts; absl would join two tuples.
-    flags = {arg.partition("=")[0]: arg for arg in args}
-    config = f"--config=configs/spd_reduction.py:{variant}"
-    argv = ["prog", config, f"--workdir={tmp_path / 'out'}", *flags.values()]
-    try:
-      launch.main(spd_reduction.experiment, argv)
-      status = 0
-    except SystemExit as error:
-      status = error.code
-    return status, capsys.readouterr().err
+    config = f"spd_reduction.py:{variant}"
+    status, _, err = launched(spd_reduction.experiment, config, args)
+    return status, err
 
-  before = jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision
-  yield run
-  jax.config.update("jax_enable_x64", before[0])
-  jax.config.update("jax_default_matmul_precision", before[1])
+  return run
 
 
 @pytest.fixture

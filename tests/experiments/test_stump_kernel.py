@@ -1,11 +1,10 @@
 """The stump experiment, end to end on a small table, and users' mistakes."""
 
-import jax
 import numpy as np
 import pytest
 
 from configs.stump_kernel import Config
-from experiments import launch, records, report, stump_kernel
+from experiments import records, report, stump_kernel
 from experiments.data import tables
 from experiments.errors import UserError
 from experiments.stumps import model_file
@@ -30,24 +29,12 @@ def table(rng, num=90, classes=3):
 
 
 @pytest.fixture
-def run(tmp_path, capsys):
-  """Runs the launcher in process: (status, stdout, stderr)."""
-
+def run(launched):
   def run(*args, variant="table"):
-    flags = {arg.partition("=")[0]: arg for arg in (*SMALL, *args)}
-    config = f"--config=configs/stump_kernel.py:{variant}"
-    argv = ["prog", config, f"--workdir={tmp_path / 'out'}", *flags.values()]
-    try:
-      launch.main(stump_kernel.experiment, argv)
-      status = 0
-    except SystemExit as error:
-      status = error.code
-    return status, *capsys.readouterr()
+    config = f"stump_kernel.py:{variant}"
+    return launched(stump_kernel.experiment, config, [*SMALL, *args])
 
-  before = jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision
-  yield run
-  jax.config.update("jax_enable_x64", before[0])
-  jax.config.update("jax_default_matmul_precision", before[1])
+  return run
 
 
 def refused(result, *words):

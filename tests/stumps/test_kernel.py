@@ -81,8 +81,9 @@ def test_l1_selection_is_sparse_by_itself(key, rng):
 def test_labels_come_back_as_given(name, key, rng):
   x, y = blobs(rng)
   order = np.argsort(name)
-  plain, _ = stumps.fit(key, x, np.argsort(order)[y], num_stumps=40)
-  model, _ = stumps.fit(key, x, name[y], num_stumps=40)
+  args = {"num_stumps": 40, "selection": "none"}
+  plain, _ = stumps.fit(key, x, np.argsort(order)[y], **args)
+  model, _ = stumps.fit(key, x, name[y], **args)
   np.testing.assert_array_equal(model.weights, plain.weights)
   np.testing.assert_array_equal(
     stumps.predict(model, x), name[order][stumps.predict(plain, x)]
@@ -92,7 +93,9 @@ def test_labels_come_back_as_given(name, key, rng):
 @pytest.mark.parametrize("labels", [[-1, 1], [False, True], [0, 1]], ids=str)
 def test_two_classes_are_one_problem(labels, key, rng):
   x, y = blobs(rng, classes=2)
-  model, _ = stumps.fit(key, x, np.array(labels)[y], num_stumps=40)
+  model, _ = stumps.fit(
+    key, x, np.array(labels)[y], num_stumps=40, selection="none"
+  )
   np.testing.assert_array_equal(model.weights[0], -model.weights[1])
   assert (stumps.predict(model, x) == np.array(labels)[y]).mean() > 0.9
 
@@ -138,7 +141,9 @@ def test_negatives_of_step_one_are_balanced_pairs(key, rng):
 
 def test_float32_and_jit_agree_with_float64(key, rng):
   x, y = blobs(rng)
-  model, _ = stumps.fit(key, x.astype(np.float32), y, num_stumps=40)
+  model, _ = stumps.fit(
+    key, x.astype(np.float32), y, num_stumps=40, selection="none"
+  )
   right = stumps.decision(model, x.astype(np.float32))
   jitted = jax.jit(lambda v: stumps.decision(model, v))(x.astype(np.float32))
   np.testing.assert_allclose(jitted, right, rtol=1e-4, atol=1e-4)
