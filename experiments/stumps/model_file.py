@@ -46,12 +46,20 @@ def load(path) -> tuple[stumps.Model, int]:
 
 def predict(path, x) -> np.ndarray:
   """Labels of rows x [N, D] by a saved model; UserError for another D."""
+  return scored(path, x)[0]
+
+
+def scored(path, x):
+  """(labels [N], the scores of those labels [N]) by a saved model."""
   model, num = load(path)
   if np.ndim(x) != 2 or np.shape(x)[1] != num:
     raise UserError(
       f"{path}: the model takes {num} features, got shape {np.shape(x)}."
     )
-  return stumps.predict(model, jnp.asarray(x, model.weights.dtype))
+  scores = np.asarray(
+    stumps.decision(model, jnp.asarray(x, model.weights.dtype))
+  )
+  return model.classes[scores.argmax(1)], scores.max(1)
 
 
 def _spelled(mapping, prefix: str) -> dict:

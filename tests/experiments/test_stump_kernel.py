@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from configs.stump_kernel import Config
-from experiments import records, report, stump_kernel
+from experiments import predict, records, report, stump_kernel
 from experiments.data import tables
 from experiments.errors import UserError
 from experiments.stumps import model_file
@@ -168,3 +168,23 @@ def test_a_wrong_flag_is_told_in_one_sentence(flags, words, run, tmp_path, rng):
   x, y = table(rng)
   np.savez(tmp_path / "own.npz", X=x, y=y)
   refused(run(f"--config.path={tmp_path / 'own.npz'}", *flags), *words)
+
+
+def test_rows_of_a_file_are_labelled(run, tmp_path, rng, capsys):
+  x, y = table(rng)
+  np.savez(tmp_path / "own.npz", X=x, y=y, n_train=60)
+  assert run(f"--config.path={tmp_path / 'own.npz'}")[0] == 0
+  right = model_file.predict(tmp_path / "out" / "model.npz", x[:5])
+  np.savetxt(tmp_path / "new.csv", x[:5], delimiter=",")
+  np.savez(tmp_path / "new.npz", X=x[:5])
+  for name in ("new.csv", "new.npz"):
+    with pytest.raises(SystemExit) as ended:
+      predict.main([f"--model={tmp_path / 'out'}", str(tmp_path / name)])
+    lines = capsys.readouterr().out.splitlines()
+    assert ended.value.code == 0
+    assert [int(line.split("\t")[1]) for line in lines] == right.tolist()
+  (tmp_path / "bad.csv").write_text("1,2,3,4\n1,x,3,4\n")
+  with pytest.raises(SystemExit) as ended:
+    predict.main([f"--model={tmp_path / 'out'}", str(tmp_path / "bad.csv")])
+  assert ended.value.code == 2
+  assert "bad.csv: row 1" in capsys.readouterr().err

@@ -1,0 +1,143 @@
+"""Kernel descriptors of pictures in batches, kept in a folder if asked."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import spdjax
+from experiments import buckets
+from spdjax import images as descriptors
+
+COMPONENTS = 200  # of the kernel descriptors, before the principal components
+
+
+class Batch(NamedTuple):
+  """Descriptors of a batch; a short one is filled with its first picture."""
+
+  indices: np.ndarray  # [b] pictures, b <= B
+  values: dict[str, np.ndarray]  # kind -> [B, T, d] float16
+  centres: np.ndarray  # [B, T, 2]
+  mask: np.ndarray  # [B, T]
+  alike: bool  # whether all have one size, and so one set of centres
+
+
+def plan(pictures, indices, size: int):
+  """The batches of the pictures: a canvas and at most `size` indices each."""
+  shapes = [pictures.shapes[i] for i in indices]
+  out = []
+  for canvas, members in buckets.groups(shapes, size):
+    own = np.asarray(indices)[members]
+    out += [(canvas, own[k : k + size]) for k in range(0, len(own), size)]
+  return out
+
+
+def batch(config, pictures, canvas, indices, *, mirrored=False) -> Batch:
+  """The descriptors of one batch of the plan.
+
+  They are rounded to float16 whether they are kept or not, so that a run with
+  warm descriptors is the same to the last bit.
+  """
+  own = [_seen(pictures.read(i), mirrored) for i in indices]
+  stack, sizes = buckets.pad(own, canvas, config.batch, np.float32)
+  values = {}
+  for kind in config.kinds:
+    files = [_file(config, kind, image) for image in own]
+    found = _kept(files, canvas, sizes)
+    if found is None:
+      found = _computed(config, kind, stack, sizes)
+      _keep(config, files, found, canvas, sizes)
+    values[kind] = found
+  centres, mask = zip(
+    *(_grid(canvas, sizes, p, config.stride) for p in config.patches),
+    strict=True,
+  )
+  return Batch(
+    np.asarray(indices),
+    values,
+    np.concatenate(centres, 1),
+    np.concatenate(mask, 1),
+    bool((sizes == sizes[0]).all()),
+  )
+
+
+def _seen(image, mirrored):
+  return np.ascontiguousarray(image[:, ::-1]) if mirrored else image
+
+
+def _computed(config, kind, stack, sizes):
+  parts = [
+    descriptors.kernel_descriptors_batch(
+      jnp.asarray(stack), sizes, kind=kind, patch=patch, stride=config.stride,
+      dim=COMPONENTS,
+    ).values
+    for patch in config.patches
+  ]  # fmt: skip
+  return np.asarray(jnp.concatenate(parts, 1).astype(jnp.float16))
+
+
+def _grid(canvas, sizes, patch, stride):
+  """Centres [B, T, 2] as parts of a picture, and which patches are inside."""
+  corners = [np.arange(0, n - patch + 1, stride) for n in canvas]
+  y, x = (a.ravel() for a in np.meshgrid(*corners, indexing="ij"))
+  corner = np.stack([x, y], 1)[None]
+  size = sizes[:, None, ::-1]
+  centres = ((corner + patch / 2) / size).astype(np.float32)
+  return np.minimum(centres, 1), (corner + patch <= size).all(-1)
+
+
+def _file(config, kind, image) -> Path | None:
+  """Where a picture's descriptors are kept: by its pixels and the code."""
+  if not config.cache:
+    return None
+  digest = hashlib.sha256(_code().encode())
+  digest.update(
+    repr((kind, config.patches, config.stride, COMPONENTS)).encode()
+  )
+  digest.update(repr(image.shape).encode() + np.ascontiguousarray(image).data)
+  return Path(config.cache) / f"{digest.hexdigest()[:32]}.npy"
+
+
+def _code() -> str:
+  root = Path(spdjax.__file__).parent / "images"
+  digest = hashlib.sha256(jax.__version__.encode())
+  for source in sorted([*root.glob("kernel_*.py"), root / "patches.py"]):
+    digest.update(source.read_bytes())
+  return digest.hexdigest()
+
+
+def _kept(files, canvas, sizes):
+  """The batch from the folder, or None unless it holds all of it."""
+  alike = (sizes == np.asarray(canvas)[None]).all()
+  if not alike or files[0] is None or not all(f.exists() for f in files):
+    return None
+  try:
+    found = [np.load(file, allow_pickle=False) for file in files]
+  except (OSError, ValueError, EOFError):
+    return None  # torn or foreign: computed anew
+  return np.stack(found + found[:1] * (len(sizes) - len(files)))
+
+
+def _keep(config, files, values, canvas, sizes) -> None:
+  alike = (sizes == np.asarray(canvas)[None]).all()
+  if files[0] is None or not alike:
+    return
+  folder = Path(config.cache)
+  folder.mkdir(parents=True, exist_ok=True)
+  room = config.cache_gb * 1e9 - _size(folder)
+  for file, own in zip(files, values, strict=False):
+    room -= own.nbytes
+    if room < 0:
+      return
+    partial = file.with_suffix(f".{os.getpid()}.partial")
+    with partial.open("wb") as out:
+      np.save(out, own)
+    partial.replace(file)
+
+
+def _size(folder: Path) -> int:
+  return sum(entry.stat().st_size for entry in os.scandir(folder))

@@ -1,0 +1,84 @@
+"""What labels new pictures: encoders and C vectors, in one .npz and a .json."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from configs.lag_scenes import Config
+from experiments.data.matrices import read_npz
+from experiments.errors import UserError
+from experiments.lag import models, products, recognise, vectors
+
+ARRAYS, SETTINGS = "lag.npz", "lag.json"
+_KEPT = (
+  *("side", "max_side", "kinds", "patches", "stride", "relevance", "cells"),
+  *("signed_root", "mirrored", "metric", "batch", "dtype"),
+)
+
+
+class Model(NamedTuple):
+  """A saved model; scores are the larger the nearer a class is."""
+
+  config: Config
+  vector: str
+  encoders: dict  # kind -> `gaussians.Encoder`
+  weights: dict  # kind -> [S L, C]
+  norms: np.ndarray  # [C]
+  classes: np.ndarray  # [C]
+
+
+def save(workdir, config, encoders, training, found, classes) -> int:
+  """Writes the main model of a run; returns the bytes of both files.
+
+  Args:
+    training: {kind: [n, S L]} the training vectors.
+    found: `recognise.Centroids` from their inner products.
+  """
+  scale = products.scale(config, len(training))
+  arrays = {
+    f"{kind}.weights": (scale * own.T @ found.coefficients).astype(np.float32)
+    for kind, own in training.items()
+  }
+  arrays |= {"norms": found.norms, "classes": np.asarray(classes)}
+  file, settings = Path(workdir) / ARRAYS, Path(workdir) / SETTINGS
+  models.save(file, encoders, **arrays)
+  kept = {name: getattr(config, name) for name in _KEPT}
+  settings.write_text(
+    json.dumps(kept | {"vector": config.vectors[0]}, indent=1) + "\n"
+  )
+  return file.stat().st_size + settings.stat().st_size
+
+
+def load(workdir) -> Model:
+  """The model of a run's folder; UserError when it holds none."""
+  arrays = read_npz(Path(workdir) / ARRAYS, required=("norms", "classes"))
+  path = Path(workdir) / SETTINGS
+  try:
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    vector = kept.pop("vector")
+    kept = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
+    config = Config(**kept)
+    return Model(
+      config,
+      vector,
+      models.read(arrays, config.kinds),
+      {kind: arrays[f"{kind}.weights"] for kind in config.kinds},
+      arrays["norms"],
+      arrays["classes"],
+    )
+  except (OSError, ValueError, TypeError, KeyError) as error:
+    raise UserError(f"{path}: no settings of a model ({error}).") from error
+
+
+def scores(model: Model, pictures, indices, canvas) -> np.ndarray:
+  """[b, C] of a batch of pictures on one canvas."""
+  found = vectors.encoded(
+    model.config, pictures, canvas, indices, model.encoders, (model.vector,)
+  )
+  inner = sum(
+    found[kind, model.vector] @ weights
+    for kind, weights in model.weights.items()
+  )
+  return recognise.from_inner(inner, model.norms, model.config.metric)

@@ -1,0 +1,101 @@
+"""Inner products of all pictures' vectors with the training ones.
+
+Training vectors lie in a file each batch, test pictures leave their products;
+what a killed run has finished is not done again.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from experiments.lag import describe, vectors
+
+
+def of_split(config, pictures, split, encoders, names, folder: Path):
+  """{name: (Gram [n, n], products [m, n])}, the mean over kinds and cells."""
+  train, keys = _train(config, pictures, split, encoders, names, folder)
+  grams = {key: _gram(train[key]) for key in keys}
+  parts = []
+  plan = describe.plan(pictures, split.test, config.batch)
+  with tqdm(total=len(split.test), desc="test pictures", unit="image") as bar:
+    for number, (canvas, indices) in enumerate(plan):
+      file = folder / f"test-{number:05}.npz"
+      if not file.exists():
+        own = vectors.encoded(
+          config, pictures, canvas, indices, encoders, names
+        )
+        _write(file, {_spell(k): own[k] @ train[k].T for k in keys})
+      parts.append((indices, _read(file)))
+      bar.update(len(indices))
+  place = np.argsort(np.concatenate([i for i, _ in parts]))
+  out = {}
+  for name in names:
+    own = [k for k in keys if k[1] == name]
+    rows = sum(
+      np.concatenate([part[_spell(k)] for _, part in parts]) for k in own
+    )
+    out[name] = (
+      scale(config, len(own)) * sum(grams[k] for k in own),
+      scale(config, len(own)) * rows[place].astype(np.float64),
+    )
+  return out
+
+
+def training_vectors(config, pictures, split, encoders, names, folder):
+  """{(kind, name): [n, S L]} in the order of the split, read where written."""
+  return _train(config, pictures, split, encoders, names, folder)[0]
+
+
+def _train(config, pictures, split, encoders, names, folder):
+  folder.mkdir(parents=True, exist_ok=True)
+  keys = [(kind, name) for kind in encoders for name in names]
+  plan = describe.plan(pictures, split.train, config.batch)
+  with tqdm(
+    total=len(split.train), desc="training pictures", unit="image"
+  ) as bar:
+    for number, (canvas, indices) in enumerate(plan):
+      file = folder / f"train-{number:05}.npz"
+      if not file.exists():
+        own = vectors.encoded(
+          config, pictures, canvas, indices, encoders, names
+        )
+        _write(file, {_spell(k): v for k, v in own.items()})
+      bar.update(len(indices))
+  place = {index: row for row, index in enumerate(split.train)}
+  out = {}
+  for number, (_, indices) in enumerate(plan):
+    part = _read(folder / f"train-{number:05}.npz")
+    rows = [place[i] for i in indices]
+    for key in keys:
+      own = part[_spell(key)]
+      if key not in out:
+        out[key] = np.empty((len(split.train), own.shape[1]), own.dtype)
+      out[key][rows] = own
+  return out, keys
+
+
+def _gram(x):
+  return (x @ x.T).astype(np.float64)
+
+
+def scale(config, num_kinds) -> float:
+  """Makes inner products the mean over kinds and cells."""
+  cells = sum(rows * columns for rows, columns in vectors.levels(config))
+  return 1 / (num_kinds * cells)
+
+
+def _spell(key) -> str:
+  return ".".join(key)
+
+
+def _write(file: Path, arrays) -> None:
+  partial = file.with_suffix(".partial")
+  with partial.open("wb") as out:
+    np.savez(out, **arrays)
+  partial.replace(file)
+
+
+def _read(file: Path) -> dict:
+  with np.load(file, allow_pickle=False) as found:
+    return dict(found)

@@ -1,0 +1,111 @@
+"""Labels for new files from the model that a run has saved.
+
+python -m experiments.predict --model=DIR FILE...
+
+DIR is the --workdir of a run of `lag_scenes`, and the files are pictures: one
+line a picture, its path, label and score. Or of `stump_kernel`, and the files
+are tables without labels (.npz with X, or .csv): one line a row.
+"""
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from experiments.data import images, matrices
+from experiments.errors import UserError
+from experiments.lag import model_file as lag_file
+from experiments.lag import pictures
+from experiments.stumps import model_file as stump_file
+
+
+def main(argv: list[str] | None = None) -> None:
+  """Prints the lines; a mistake ends in one sentence and exit status 2."""
+  parser = argparse.ArgumentParser("experiments.predict", description=__doc__)
+  parser.formatter_class = argparse.RawDescriptionHelpFormatter
+  parser.add_argument("--model", required=True, help="the folder of a run")
+  parser.add_argument("files", nargs="+", metavar="FILE")
+  known = parser.parse_args(argv)
+  failed = False
+  try:
+    predict = reader(known.model)
+  except UserError as error:
+    print(f"error: {error}", file=sys.stderr)
+    sys.exit(2)
+  for file in known.files:
+    # One bad file does not lose the labels of the others.
+    try:
+      for name, label, score in predict(file):
+        print(f"{name}\t{label}\t{score:.6g}", flush=True)
+    except UserError as error:
+      print(f"error: {error}", file=sys.stderr)
+      failed = True
+  sys.exit(2 if failed else 0)
+
+
+def reader(folder):
+  """file -> (name, label, score)s, by the model in the folder."""
+  folder = Path(folder)
+  if (folder / lag_file.ARRAYS).is_file():
+    return _of_pictures(lag_file.load(folder))
+  if (folder / stump_file.NAME).is_file():
+    return lambda file: _of_rows(folder / stump_file.NAME, file)
+  raise UserError(
+    f"--model={folder}: no {lag_file.ARRAYS} or {stump_file.NAME} there; name "
+    "the --workdir of a finished run."
+  )
+
+
+def _of_pictures(model):
+  def predict(file):
+    image = pictures.resized(images.read_grey(file), model.config)
+    least = max(model.config.patches)
+    if min(image.shape) < least:
+      raise UserError(
+        f"{file} is {image.shape[0]} x {image.shape[1]} pixels; expected no "
+        f"less than a patch, {least}."
+      )
+    alone = pictures.alone(image, file)
+    (scores,) = lag_file.scores(model, alone, [0], image.shape)
+    best = int(scores.argmax())
+    yield file, model.classes[best], scores[best]
+
+  return predict
+
+
+def _of_rows(model, file):
+  x = _table(Path(file))
+  labels, scores = stump_file.scored(model, x)
+  for row, (label, score) in enumerate(zip(labels, scores, strict=True)):
+    yield f"{file}:{row}", label, score
+
+
+def _table(path: Path) -> np.ndarray:
+  if path.suffix == ".npz":
+    return matrices.read_npz(path, required=("X",))["X"]
+  try:
+    with path.open(newline="", encoding="utf-8") as file:
+      lines = [line for line in csv.reader(file) if line]
+  except (OSError, UnicodeDecodeError, csv.Error) as error:
+    raise UserError(f"{path}: no readable table ({error}).") from error
+  if lines and not _numbers(lines[0]):
+    lines = lines[1:]
+  for number, line in enumerate(lines):
+    if not _numbers(line) or len(line) != len(lines[0]):
+      raise UserError(
+        f"{path}: row {number} is not {len(lines[0])} finite numbers."
+      )
+  return np.array(lines, float).reshape(len(lines), -1)
+
+
+def _numbers(line) -> bool:
+  try:
+    return bool(np.isfinite(np.array(line, float)).all())
+  except ValueError:
+    return False
+
+
+if __name__ == "__main__":
+  main()

@@ -1,0 +1,190 @@
+"""From pictures to classes, end to end on small textures."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from experiments import lag_scenes, predict, records
+from experiments.data import splits
+from experiments.lag import products
+
+pytestmark = pytest.mark.slow
+
+SMALL = (
+  "--config.train_per_class=6",
+  "--config.num_splits=1",
+  "--config.kinds=('gradient',)",
+  "--config.patches=(8,)",
+  "--config.stride=8",
+  "--config.components=(4,)",
+  "--config.dim=8",
+  "--config.per_image=20",
+  "--config.em_steps=3",
+  "--config.cells=('1x1','2x1')",
+  "--config.ranks=(0.0,0.2)",
+  "--config.folds=2",
+  "--config.svm_c=(1.0,)",
+  "--config.batch=4",
+)
+
+
+@pytest.fixture
+def folder(tmp_path, rng):
+  """Stripes across, stripes down, and noise; one picture of another size."""
+  for name in ("across", "down", "noise"):
+    (tmp_path / "own" / name).mkdir(parents=True)
+    for k in range(9):
+      rows, columns = (40, 48) if k else (44, 40)
+      y, x = np.mgrid[:rows, :columns]
+      wave = {"across": y, "down": x}.get(name, rng.random((rows, columns)) * 9)
+      image = 0.5 + 0.4 * np.sin(wave + rng.random() * 6)
+      image += 0.05 * rng.normal(size=image.shape)
+      pixels = (255 * image.clip(0, 1)).astype(np.uint8)
+      Image.fromarray(pixels).save(tmp_path / "own" / name / f"{k}.png")
+  return tmp_path / "own"
+
+
+@pytest.fixture
+def run(launched, folder):
+  def run(*args):
+    flags = [f"--config.path={folder}", *SMALL, *args]
+    return launched(lag_scenes.experiment, "lag_scenes.py:images", flags)
+
+  return run
+
+
+def accuracies(workdir):
+  record = records.read(workdir)
+  rows = [r for r in record.metrics if r["event"] == "accuracy"]
+  return {(r["vector"], r["classifier"]): r["accuracy"] for r in rows}
+
+
+def test_pictures_from_end_to_end(run, tmp_path):
+  status, out, _ = run("--config.vectors=('lag','fisher')")
+  assert status == 0 and "linear SVM" in out
+  found = accuracies(tmp_path / "out")
+  assert len(found) == 6 and min(found.values()) > 0.8
+  record = records.read(tmp_path / "out")
+  assert record.metrics[-1]["event"] == "result"
+  confusion = record.arrays["confusion.lag.4"]
+  assert confusion.sum() == 9 and confusion.shape == (3, 3)
+
+
+def test_a_killed_run_goes_on_to_the_same_end(run, tmp_path, monkeypatch):
+  assert run()[0] == 0
+  right = accuracies(tmp_path / "out")
+  (tmp_path / "out").rename(tmp_path / "first")
+  written = []
+
+  def torn(file, arrays):
+    write(file, arrays)
+    written.append(file)
+    if len(written) == 3:
+      raise KeyboardInterrupt
+
+  write = products._write
+  with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    patch.setattr(products, "_write", torn)
+    run()
+  seen = [file.stat().st_mtime_ns for file in written]
+  assert run("--config.cache=" + str(tmp_path / "kept"))[0] == 2
+  assert run()[0] == 0
+  assert accuracies(tmp_path / "out") == right
+  # Nothing that was finished was done again.
+  assert len(seen) == 3 and len(set(written)) == 3
+
+
+def test_cached_descriptors_change_nothing(run, tmp_path):
+  kept = f"--config.cache={tmp_path / 'kept'}"
+  assert run(kept)[0] == 0
+  right = accuracies(tmp_path / "out")
+  files = list((tmp_path / "kept").iterdir())
+  assert files
+  assert run(kept, "--overwrite")[0] == 0
+  assert accuracies(tmp_path / "out") == right
+  files[0].write_bytes(b"torn")
+  assert run(kept, "--overwrite")[0] == 0
+  assert accuracies(tmp_path / "out") == right
+
+
+@pytest.mark.parametrize(
+  ("flags", "words"),
+  [
+    (("--config.path=/nowhere",), ("/nowhere", "no such folder")),
+    (("--config.train_per_class=9",), ("'across'", "9 items")),
+    (("--config.patches=(64,)",), ("0.png", "64")),
+    (("--config.kinds=('sift',)",), ("kinds", "sift")),
+    (("--config.cells=('2',)",), ("cells", "rows x columns")),
+    (("--config.components=(4000,)",), ("components", "4000")),
+    (("--config.ranks=(3.0,)",), ("ranks",)),
+    (("--config.svm_c=(-1.0,)",), ("svm_c",)),
+  ],
+)
+def test_mistakes_are_named(run, flags, words):
+  status, _, err = run(*flags)
+  told = [line for line in err.splitlines() if line.startswith("error: ")]
+  assert status == 2 and len(told) == 1 and "Traceback" not in err
+  for word in words:
+    assert word in told[0]
+
+
+def test_bad_pictures_are_named_or_left_out(run, folder, tmp_path):
+  (folder / "noise" / "bad.png").write_bytes(b"not a picture")
+  status, _, err = run()
+  assert status == 2 and "bad.png" in err
+  status, _, err = run("--config.skip_bad")
+  assert status == 0 and "left out: " in err and "bad.png" in err
+  (data,) = [
+    r for r in records.read(tmp_path / "out").metrics if r["event"] == "data"
+  ]
+  assert len(data["skipped"]) == 1 and data["images"] == 27
+
+
+def predicted(capsys, *args):
+  with pytest.raises(SystemExit) as ended:
+    predict.main([*map(str, args)])
+  out, err = capsys.readouterr()
+  return ended.value.code, [line.split("\t") for line in out.splitlines()], err
+
+
+@pytest.mark.parametrize(
+  "flag", ["--config.metric=cosine", "--config.mirrored"]
+)
+def test_a_saved_model_labels_as_the_run_did(
+  flag, run, folder, tmp_path, capsys
+):
+  assert run(flag, "--config.num_splits=1")[0] == 0
+  files = sorted(folder.glob("*/*.png"))
+  labels = np.repeat([0, 1, 2], 9)
+  test = splits.per_class(labels, 6, seed=0).test
+  status, lines, _ = predicted(
+    capsys, f"--model={tmp_path / 'out'}", *(files[i] for i in test)
+  )
+  assert status == 0 and [line[0] for line in lines] == [
+    str(files[i]) for i in test
+  ]
+  own = [["across", "down", "noise"].index(line[1]) for line in lines]
+  counts = np.zeros((3, 3), int)
+  np.add.at(counts, (labels[test], own), 1)
+  confusion = records.read(tmp_path / "out").arrays["confusion.lag.4"]
+  np.testing.assert_array_equal(counts, confusion)
+
+
+def test_prediction_names_what_is_wrong(run, folder, tmp_path, capsys):
+  assert run()[0] == 0
+  model = f"--model={tmp_path / 'out'}"
+  (folder / "bad.png").write_bytes(b"no picture")
+  good = folder / "down" / "1.png"
+  # The good one is labelled all the same.
+  status, lines, err = predicted(capsys, model, folder / "bad.png", good)
+  assert (
+    status == 2 and "bad.png" in err and lines[0][:2] == [str(good), "down"]
+  )
+  Image.new("L", (6, 6)).save(folder / "small.png")
+  status, _, err = predicted(capsys, model, folder / "small.png")
+  assert status == 2 and "6 x 6" in err
+  status, _, err = predicted(capsys, f"--model={folder}", good)
+  assert status == 2 and "no lag.npz" in err
+  (tmp_path / "out" / "lag.json").write_text("{}")
+  status, _, err = predicted(capsys, model, good)
+  assert status == 2 and "lag.json" in err and "Traceback" not in err
