@@ -19,6 +19,8 @@ from tests.gaussians.cases import (
   random_mixture,
 )
 
+pytestmark = pytest.mark.slow
+
 STARTS = ("kmeans++", "random")
 
 step = jax.jit(gaussians.em_step)

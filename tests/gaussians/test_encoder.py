@@ -9,6 +9,8 @@ from sklearn.decomposition import PCA
 from spdjax import gaussians
 from tests.gaussians.cases import assert_close, cast
 
+pytestmark = pytest.mark.slow
+
 WIDE, COMPONENTS, NUM = 6, 4, 300
 D = 3  # of the mixtures: three axes, or one and the place
 SIZES = {"lag": 2, "rlag": 1, "klvec": 1, "fisher": 2}

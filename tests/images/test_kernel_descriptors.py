@@ -13,6 +13,8 @@ from spdjax.images import (
   kernel_descriptors_batch,
 )
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("gradient", "shape", "colour")
 SHAPE = (19, 26)
 GRIDS = {8: 5, 16: 3}  # patch: stride
