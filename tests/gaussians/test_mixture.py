@@ -1,7 +1,5 @@
 """Densities and statistics against scipy, item by item."""
 
-import itertools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -79,13 +77,14 @@ def test_statistics_eqs5_8(num, mix, rng):
 def test_statistics_of_parts_add_up(mix, rng):
   x, weight = items(rng, mix, MANY), rng.random(MANY)
   whole = gaussians.statistics(mix, x, weight)
-  cuts = [0, 1, 301, 2500, MANY]
+  rest = np.where(np.arange(MANY) < 2 * T, 0, weight)
   parts = [
-    gaussians.statistics(mix, x[a:b], weight[a:b])
-    for a, b in itertools.pairwise(cuts)
+    gaussians.statistics(mix, x[:T], weight[:T]),
+    gaussians.statistics(mix, x[T : 2 * T], weight[T : 2 * T]),
+    gaussians.statistics(mix, x, rest),
   ]
-  total = jax.tree.map(lambda *a: sum(a), *parts)
-  assert_close(total, whole, rtol=1e-10, atol=1e-10)
+  added = jax.tree.map(lambda *a: sum(a), *parts)
+  assert_close(added, whole, rtol=1e-10, atol=1e-10)
 
 
 def test_a_weight_is_a_repetition_and_0_removes_anything(mix, x, rng):

@@ -250,7 +250,7 @@ def test_fisher_of_nothing_is_0(pair):
 def test_vmap_over_images(pair):
   image, base = pair
   batch = jax.tree.map(lambda *a: jnp.stack(a), image, base)
-  got = jax.vmap(gaussians.lag, (0, None))(batch, base)
+  got = jax.jit(jax.vmap(gaussians.lag, (0, None)))(batch, base)
   right = VECTORS["lag"](image, base)
   np.testing.assert_allclose(got[0], right, rtol=1e-12)
   assert not np.asarray(got[1]).any()
