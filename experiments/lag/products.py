@@ -11,6 +11,9 @@ from tqdm import tqdm
 
 from experiments.lag import describe, vectors
 
+# Batches whose products are taken at once: each reads all training vectors.
+_TOGETHER = 8
+
 
 def of_split(config, pictures, split, encoders, names, folder: Path):
   """{name: (Gram [n, n], products [m, n])}, the mean over kinds and cells."""
@@ -18,16 +21,22 @@ def of_split(config, pictures, split, encoders, names, folder: Path):
   grams = {key: _gram(train[key]) for key in keys}
   parts = []
   plan = describe.plan(pictures, split.test, config.batch)
+  groups = [plan[k : k + _TOGETHER] for k in range(0, len(plan), _TOGETHER)]
   with tqdm(total=len(split.test), desc="test pictures", unit="image") as bar:
-    for number, (canvas, indices) in enumerate(plan):
+    for number, group in enumerate(groups):
       file = folder / f"test-{number:05}.npz"
+      indices = np.concatenate([own for _, own in group])
       if not file.exists():
-        own = vectors.encoded(
-          config, pictures, canvas, indices, encoders, names
-        )
-        _write(file, {_spell(k): own[k] @ train[k].T for k in keys})
+        found = []
+        for canvas, some in group:
+          found.append(
+            vectors.encoded(config, pictures, canvas, some, encoders, names)
+          )
+          bar.update(len(some))
+        _write(file, _products(found, train))
+      else:
+        bar.update(len(indices))
       parts.append((indices, _read(file)))
-      bar.update(len(indices))
   place = np.argsort(np.concatenate([i for i, _ in parts]))
   out = {}
   for name in names:
@@ -40,6 +49,14 @@ def of_split(config, pictures, split, encoders, names, folder: Path):
       scale(config, len(own)) * rows[place].astype(np.float64),
     )
   return out
+
+
+def _products(found, train) -> dict:
+  """Inner products of some batches' vectors with the training ones."""
+  return {
+    _spell(key): np.concatenate([own[key] for own in found]) @ x.T
+    for key, x in train.items()
+  }
 
 
 def training_vectors(config, pictures, split, encoders, names, folder):
