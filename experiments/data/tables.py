@@ -14,7 +14,7 @@ from experiments.errors import UserError
 class Rows(NamedTuple):
   """A table with its split."""
 
-  x: np.ndarray  # [N, D] float32
+  x: np.ndarray  # [N, D] of config.dtype
   labels: np.ndarray  # [N] int, index into classes
   classes: np.ndarray  # [C] the labels as given, sorted
   split: splits.Split
@@ -152,7 +152,15 @@ def _finish(table: matrices.Table, config, grid, names=None) -> Rows:
     split = splits.given(table.train)
   else:
     split = splits.folds(table.labels, config.test_folds, seed=config.seed)[0]
-  x = table.x.astype(np.float32)
+  # A cell that the precision cannot hold would become infinite.
+  bad = np.argwhere(np.abs(table.x) > np.finfo(config.dtype).max)
+  if len(bad):
+    row, column = bad[0]
+    raise UserError(
+      f"row {row}, feature {column} is {table.x[row, column]:g}, beyond "
+      f"{config.dtype}; rescale it, or give --config.dtype=float64."
+    )
+  x = table.x.astype(config.dtype)
   names = names or [f"feature {k}" for k in range(x.shape[1])]
   seen = np.unique(table.labels[split.train])
   if len(seen) < 2:

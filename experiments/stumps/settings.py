@@ -24,6 +24,7 @@ FLOORS = {
   "keep": 1,
   "choose_stumps": 1,
   "choose_rows": 10,
+  "seed": 0,
 }
 MAY_BE_EMPTY = ("selections", "baselines", "kinds")
 
@@ -36,8 +37,10 @@ def check(config) -> None:
   for value in fields.each(config, "c"):
     if not 0 < value < float("inf"):
       raise UserError(f"--config.c: {value}; expected above 0.")
-  if config.c_theta is not None and not config.c_theta > 0:
+  if config.c_theta is not None and not 0 < config.c_theta < float("inf"):
     raise UserError(f"--config.c_theta={config.c_theta}: expected above 0.")
+  if config.seed >= 2**32:
+    raise UserError(f"--config.seed={config.seed}: expected below 2^32.")
   if max(config.keep) > config.pool:
     raise UserError(
       f"--config.keep={max(config.keep)} of --config.pool={config.pool} "

@@ -78,6 +78,11 @@ def l2_svm(
   first = jnp.zeros((problems, num + 1), kind)
   if init is not None:
     w, b = (jnp.asarray(part, kind) for part in init)
+    if w.size != problems * num or b.size != problems:
+      raise ValueError(
+        f"init must be (w, b) of {problems} x {num} and {problems} numbers, "
+        f"got shapes {w.shape} and {b.shape}"
+      )
     v = jnp.where(last > 0, b / jnp.where(last > 0, last, 1), 0)
     first = jnp.concatenate([w.reshape(-1, num), v.reshape(-1, 1)], 1)
   found = _solve(

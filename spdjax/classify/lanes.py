@@ -112,9 +112,12 @@ def _narrowed(state, rows, width, step, fewer):
     jax.tree.map(lambda a: a[order], state),
     jax.tree.map(lambda a: a[:, order], rows),
   )
-  own, _ = jax.lax.while_loop(more, step, own)
-  # Lanes that left are done: their rows serve no more.
-  return jax.tree.map(lambda a, b: a.at[order].set(b), state, own), rows
+  own, own_rows = jax.lax.while_loop(more, step, own)
+  # Those that are still open go on at the next width, in the midst of a step.
+  return (
+    jax.tree.map(lambda a, b: a.at[order].set(b), state, own),
+    jax.tree.map(lambda a, b: a.at[:, order].set(b), rows, own_rows),
+  )
 
 
 def _start(lanes, start):

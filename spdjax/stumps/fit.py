@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.stumps import mappings, sampling
+from spdjax.stumps import mappings, rules, sampling
 from spdjax.stumps import theta as thetas
 from spdjax.stumps.kernel import Model
 
@@ -85,6 +85,13 @@ def fit(
   for name, value in (("c", c), ("c_theta", c_theta)):
     if value is not None and not 0 < value < np.inf:
       raise ValueError(f"{name} must be above 0 and finite, got {value}")
+  for name, value in (("keep", keep), ("negatives", negatives)):
+    if value is not None and value < 1:
+      raise ValueError(f"{name} must be at least 1, got {value}")
+  if rule not in rules.RULES:
+    raise ValueError(
+      f"rule must be one of {', '.join(rules.RULES)}, got {rule!r}"
+    )
   stump_key, theta_key = jax.random.split(key)
   drawn = sampling.sample(
     stump_key,

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.stumps.mappings import evaluate
+from spdjax.stumps.mappings import check_features, evaluate
 
 _ENTRIES = 1 << 22  # of a block of responses
 
@@ -53,11 +53,12 @@ def decision(model, x):
   """Scores [N, C] of items x [N, D], in blocks of rows.
 
   Raises:
-    ValueError: x is not [N, D].
+    ValueError: x is not [N, D], or has fewer features than the model looks at.
   """
   x = jnp.asarray(x)
   if x.ndim != 2:
     raise ValueError(f"x must be [N, D], got shape {x.shape}")
+  check_features(model.stumps, x)
   return _decision(model.stumps, model.weights, model.bias, x)
 
 
@@ -80,7 +81,8 @@ def _decision(stumps, weights, bias, x):
 
 def predict(model, x):
   """Labels [N] of items x [N, D]; equal scores go to the earlier class."""
-  best = jnp.argmax(decision(model, x), 1)
+  scores = decision(model, x)
+  best = jnp.argmax(scores, 1)
   if isinstance(best, jax.core.Tracer):
     return jnp.asarray(model.classes)[best]
   return np.asarray(model.classes)[np.asarray(best)]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from spdjax.classify import responses
 from spdjax.classify.responses import Packed, pack, unpack
@@ -66,10 +67,15 @@ def evaluate(stumps, x):
   Args:
     stumps: `Stumps`, `Projections`, or `Xor` or `And` of them.
     x: [N, D].
+
+  Raises:
+    ValueError: x is not [N, D], or has fewer features than the mappings look
+      at.
   """
   x = floats(x)
   if x.ndim != 2:
     raise ValueError(f"x must be [N, D], got shape {x.shape}")
+  check_features(stumps, x)
   of_item = jax.vmap(_bit, in_axes=(0, None))
   return jax.vmap(of_item, in_axes=(None, 0))(stumps, x)
 
@@ -106,6 +112,20 @@ def floats(x):
   if jnp.issubdtype(x.dtype, jnp.floating):
     return x
   return x.astype(jnp.result_type(float))
+
+
+def check_features(stumps, x):
+  """ValueError where a mapping looks at a feature that x [N, D] lacks."""
+  for leaf in jax.tree.leaves(stumps):
+    if isinstance(leaf, jax.core.Tracer) or not leaf.size:
+      continue
+    if np.issubdtype(leaf.dtype, np.integer):
+      last = int(np.asarray(leaf).max())
+      if last >= x.shape[1]:
+        raise ValueError(
+          f"x has {x.shape[1]} features; the mappings look at feature {last}, "
+          "counted from 0"
+        )
 
 
 def num_mappings(stumps):

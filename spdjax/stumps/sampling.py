@@ -61,6 +61,8 @@ def sample(
     ValueError: an unknown name, a wrong shape or grid, or constant x.
   """
   _check(x, num, thresholds, kind, draw, grid)
+  if draw == "local" and radius < 1:
+    raise ValueError(f"radius must be at least 1, got {radius}")
   x = floats(x)
   weight = np.asarray(_spread(x))
   if not (weight > 0).any():

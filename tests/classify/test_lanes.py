@@ -15,21 +15,22 @@ def problem(rng, num=60, dim=6):
 
 
 def test_lanes_that_leave_change_nothing(rng):
-  """Sixteen values of c over three decades: the passes narrow twice."""
+  """Values of c over four decades: the passes narrow three times."""
   x, y = problem(rng)
   bits = pack(x > 0)
-  many = jnp.logspace(-2, 1, 16)
-  assert lanes._widths(16) == [16, 8]
+  many = jnp.logspace(-2, 2, 48)
+  assert lanes._widths(48) == [48, 24, 12, 6]
   solve = lambda c: l2_svm(bits, y, c=c, tol=1e-9)
   w, b, info = jax.vmap(solve)(many)
   assert info.converged.all()
   # Each at its own pace: the quick ones do not wait for the slow.
   assert int(info.steps[0]) < int(info.steps.max())
-  for k in (0, 7, 15):
+  for k in (0, 23, 35, 41, 47):
     own_w, own_b, own = solve(many[k])
     np.testing.assert_allclose(w[k], own_w, atol=1e-6)
     np.testing.assert_allclose(b[k], own_b, atol=1e-6)
     assert int(info.steps[k]) == int(own.steps)
+    assert int(info.products[k]) == int(own.products)
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])

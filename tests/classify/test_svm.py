@@ -209,3 +209,12 @@ def test_wrong_inputs_are_named(solver, change, message, rng):
   args = {"features": x, "y": y} | change
   with pytest.raises(ValueError, match=message):
     solver(args.pop("features"), args.pop("y"), **args)
+
+
+@pytest.mark.parametrize(
+  "init", [(np.zeros(3), 0.0), (np.zeros((2, 4)), [0, 0])]
+)
+def test_a_start_of_another_shape_is_named(init, rng):
+  x, y = problem(rng, 50, 4)
+  with pytest.raises(ValueError, match="init must be"):
+    l2_svm(x, y, init=init)

@@ -157,6 +157,8 @@ def test_a_wrong_npz_is_told_in_one_sentence(run, tmp_path, rng):
     (("--config.c=(-1.0,)",), ("config.c", "-1")),
     (("--config.c_theta=-1.0",), ("c_theta", "-1")),
     (("--config.keep=64",), ("keep", "pool")),
+    (("--config.seed=-1",), ("seed",)),
+    (("--config.c_theta=inf",), ("c_theta",)),
     (("--config.num_stumps=()",), ("num_stumps",)),
     (("--config.num_stump=(8,)",), ("num_stump",)),
     (("--config.selections=('best',)",), ("selections", "'best'")),
@@ -188,3 +190,11 @@ def test_rows_of_a_file_are_labelled(run, tmp_path, rng, capsys):
     predict.main([f"--model={tmp_path / 'out'}", str(tmp_path / "bad.csv")])
   assert ended.value.code == 2
   assert "bad.csv: row 1" in capsys.readouterr().err
+
+
+def test_a_cell_beyond_the_precision_is_named(run, tmp_path, rng):
+  x, y = table(rng)
+  x[7, 2] = 1e300
+  np.savez(tmp_path / "own.npz", X=x, y=y, n_train=60)
+  flag = f"--config.path={tmp_path / 'own.npz'}"
+  refused(run(flag), "row 7, feature 2", "float32")

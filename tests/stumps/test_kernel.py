@@ -160,10 +160,22 @@ def test_float32_and_jit_agree_with_float64(key, rng):
     ({"selection": "best"}, "selection must be one of"),
     ({"c": -1.0}, "c must be above 0"),
     ({"class_weight": [1.0]}, r"class_weight must be \[2\]"),
-    ({"rule": "median"}, "rule must be one of"),
+    ({"rule": "median", "selection": "none"}, "rule must be one of"),
+    ({"keep": 0}, "keep must be at least 1"),
+    ({"negatives": 0}, "negatives must be at least 1"),
   ],
 )
 def test_wrong_inputs_are_named(change, message, key, rng):
   args = {"x": rng.normal(size=(20, 4)), "y": np.arange(20) % 2} | change
   with pytest.raises(ValueError, match=message):
     stumps.fit(key, args.pop("x"), args.pop("y"), num_stumps=8, **args)
+
+
+def test_a_missing_feature_is_named(key, rng):
+  x, y = blobs(rng)
+  model, _ = stumps.fit(key, x, y, num_stumps=40, selection="none")
+  for call in (stumps.decision, stumps.predict):
+    with pytest.raises(ValueError, match="x has 1 features; the mappings look"):
+      call(model, x[:, :1])
+  with pytest.raises(ValueError, match="x has 1 features"):
+    stumps.evaluate(model.stumps, x[:, :1])
