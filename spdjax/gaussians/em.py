@@ -22,7 +22,9 @@ class Info(NamedTuple):
   trace: jax.Array  # [max_steps + 1] the same after each step, then NaN
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
+  """What a step needs of those before it."""
+
   mix: Mixture
   trace: jax.Array  # [max_steps + 1] of the mixtures before this one
   steps: jax.Array  # [] that led to it
@@ -121,8 +123,8 @@ def em_step(mix, statistics, *, floor=1e-3):
 
 @functools.partial(jax.jit, static_argnames=("num", "max_steps", "start"))
 def _em(key, x, weights, tol, floor, *, num, max_steps, start):
-  step = functools.partial(_step, x, weights, tol, floor, max_steps)
-  first = _State(
+  step = functools.partial(judge, x, weights, tol, floor, max_steps)
+  first = State(
     starts.draw(key, x, weights, num=num, start=start, floor=floor),
     jnp.full(max_steps + 1, jnp.nan, x.dtype),
     steps=jnp.zeros((), jnp.int32),
@@ -135,7 +137,7 @@ def _em(key, x, weights, tol, floor, *, num, max_steps, start):
   return last.mix, Info(last.steps, last.converged, likelihood, last.trace)
 
 
-def _step(x, weights, tol, floor, max_steps, state):
+def judge(x, weights, tol, floor, max_steps, state):
   """Judges the mixture, and maximises unless it is good enough."""
   own, likelihood = mixture.weighted(state.mix, x, weights)
   likelihood /= weights.sum()
@@ -145,7 +147,7 @@ def _step(x, weights, tol, floor, max_steps, state):
   converged = still & state.settled
   ended = converged | (state.steps >= max_steps) | jnp.isnan(likelihood)
   better = em_step(state.mix, own, floor=floor)
-  return _State(
+  return State(
     jax.tree.map(lambda a, b: jnp.where(ended, a, b), state.mix, better),
     state.trace.at[state.steps].set(likelihood),
     state.steps + jnp.where(ended, 0, 1).astype(state.steps.dtype),

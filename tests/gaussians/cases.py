@@ -46,6 +46,11 @@ def cast(tree, kind):
   return type(tree)(*(np.asarray(a, kind) for a in tree))
 
 
+def pick(tree, index):
+  """One of the leading axis of each field."""
+  return type(tree)(*(np.asarray(a)[index] for a in tree))
+
+
 def assert_close(got, right, **limits):
   assert type(got) is type(right)
   for name, a, b in zip(got._fields, got, right, strict=True):

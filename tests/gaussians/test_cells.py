@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from spdjax import gaussians
-from tests.gaussians.cases import assert_close, items, random_mixture, sums
+from tests.gaussians.cases import (
+  assert_close,
+  items,
+  pick,
+  random_mixture,
+  sums,
+)
 
 # The package has functions of the same names as some of its modules.
 plan = importlib.import_module("spdjax.gaussians.cells").plan
@@ -41,15 +47,15 @@ LAYOUTS = {
 def test_each_cell_has_its_own_items(name, rng):
   mix, cells = random_mixture(rng), LAYOUTS[name](rng)
   x, mask = items(rng, mix, NUM), 2 * rng.random(NUM)
-  mask[:100] = 0
-  x[:100] = np.nan
+  mask[-100:] = 0
+  x[-100:] = np.nan
   clean = np.where(mask[:, None] > 0, x, 0)
   assert (plan(cells) is None) == (name in ("one", "at random"))
   got = gaussians.cell_statistics(mix, x, cells, mask)
   assert got.first.shape == (len(cells), *mix.mean.shape)
   for run in (got, traced(mix, x, cells, mask)):
     for index, cell in enumerate(cells):
-      own = jax.tree.map(lambda a, i=index: a[i], run)
+      own = pick(run, index)
       right = sums(mix, clean, mask * cell)
       assert_close(own, right, rtol=1e-9, atol=1e-10)
 
@@ -60,7 +66,7 @@ def test_few_items(num, rng):
   x, cells = items(rng, mix, num), rng.random((3, num)) < 0.5
   got = gaussians.cell_statistics(mix, x, cells)
   for index in range(3):
-    own = jax.tree.map(lambda a, i=index: a[i], got)
+    own = pick(got, index)
     right = sums(mix, x[cells[index]])
     assert_close(own, right, rtol=1e-9, atol=1e-10)
 
@@ -68,8 +74,7 @@ def test_few_items(num, rng):
 def test_quarters_add_up_to_the_whole(rng):
   mix, cells = random_mixture(rng), pyramid(rng.random((NUM, 2)))
   got = gaussians.cell_statistics(mix, items(rng, mix, NUM), cells)
-  for field in got:
-    own = np.asarray(field)
+  for own in map(np.asarray, got):
     np.testing.assert_allclose(own[1:5].sum(0), own[0], rtol=1e-9, atol=1e-9)
 
 
@@ -91,7 +96,7 @@ def test_images_by_vmap(rng):
   of_image = lambda x, mask: gaussians.cell_statistics(mix, x, cells, mask)
   got = jax.jit(jax.vmap(of_image))(x, mask)
   for index in range(2):
-    own = jax.tree.map(lambda a, i=index: a[i], got)
+    own = pick(got, index)
     right = of_image(x[index], mask[index])
     assert_close(own, right, rtol=1e-9, atol=1e-10)
 

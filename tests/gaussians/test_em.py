@@ -1,5 +1,6 @@
 """Expectation maximisation: its steps, its ends, and degenerate items."""
 
+import importlib
 import warnings
 
 import jax
@@ -16,6 +17,7 @@ from tests.gaussians.cases import (
   assert_close,
   cast,
   items,
+  pick,
   random_mixture,
 )
 
@@ -24,6 +26,8 @@ pytestmark = pytest.mark.slow
 STARTS = ("kmeans++", "random")
 
 step = jax.jit(gaussians.em_step)
+# The package has a function of the name of the module.
+module = importlib.import_module("spdjax.gaussians.em")
 
 
 @pytest.fixture
@@ -192,6 +196,7 @@ def test_items_that_are_all_the_same(kind, value, key):
   assert_sound(mix)
   eps = np.finfo(kind).eps
   np.testing.assert_allclose(mix.mean, value, rtol=4 * eps)
+  np.testing.assert_allclose(mix.var, 1e-3, rtol=1e-6)
 
 
 def test_a_dimension_that_never_varies(key, x):
@@ -200,6 +205,16 @@ def test_a_dimension_that_never_varies(key, x):
   assert_sound(mix)
   np.testing.assert_allclose(mix.mean[:, 2], 0.1)
   np.testing.assert_allclose(mix.var[:, 2], 1e-3 * x[:, :2].var(0).mean())
+
+
+def test_means_a_rounding_apart_do_not_make_a_dimension_vary(rng):
+  mean = np.concatenate([rng.normal(size=(K, D - 1)), np.full((K, 1), 0.1)], 1)
+  mean[::2, -1] = np.nextafter(0.1, 1)
+  own = gaussians.Statistics(np.ones(K), np.zeros((K, D)), np.zeros((K, D)))
+  got = step(gaussians.Mixture(np.full(K, 1 / K), mean, np.ones((K, D))), own)
+  right = 1e-3 * mean.var(0)
+  right[-1] = right[:-1].mean()
+  np.testing.assert_allclose(got.var, np.broadcast_to(right, (K, D)))
 
 
 def test_variance_far_from_the_origin_in_float32(key, rng):
@@ -229,7 +244,7 @@ def test_jit_and_vmap_are_the_eager_loop(key, x):
   right = [fit(own, x)[0] for own in keys]
   got, _ = jax.jit(jax.vmap(fit, (0, None)))(keys, jnp.asarray(x))
   for index in range(2):
-    own = jax.tree.map(lambda a, i=index: a[i], got)
+    own = pick(got, index)
     assert_close(own, right[index], rtol=1e-6)
 
 
@@ -258,6 +273,27 @@ def test_an_empty_component_is_revived_from_the_heaviest(x):
   whole = gaussians.Mixture(weight, middle, new.var)
   fall = mean_log_likelihood(whole, x) - mean_log_likelihood(new, x)
   assert fall < 1e-3
+
+
+def test_a_step_that_revived_a_component_is_not_the_last(x):
+  mean = x.mean(0) + np.array([[0.0], [1e3], [-0.1], [0.2]])
+  var = np.broadcast_to(x.var(0), (K, D))
+  start = gaussians.Mixture(np.full(K, 1 / K), mean, var)
+  state = module.State(
+    jax.tree.map(jnp.asarray, start),
+    jnp.full(101, jnp.nan),
+    steps=jnp.zeros((), jnp.int32),
+    settled=jnp.array(True),
+    converged=jnp.array(False),
+    ended=jnp.array(False),
+  )
+  # Any gain is small enough, so that only the revival keeps it from ending.
+  ends, judge = [], jax.jit(module.judge, static_argnums=4)
+  for _ in range(3):
+    state = judge(jnp.asarray(x), jnp.ones(T), jnp.inf, 1e-3, 100, state)
+    ends.append((int(state.steps), bool(state.ended)))
+  assert ends == [(1, False), (2, False), (2, True)]
+  assert state.converged
 
 
 def test_more_empty_components_than_others(x):

@@ -14,6 +14,7 @@ from tests.gaussians.cases import (
   cast,
   items,
   joint,
+  pick,
   random_mixture,
   sums,
 )
@@ -183,7 +184,7 @@ def test_vmap_is_a_loop(mix, x):
   mask = np.arange(batch.shape[1]) < np.array([[100], [40], [0]])
   got = jax.vmap(gaussians.statistics, (None, 0, 0))(mix, batch, mask)
   for index in range(3):
-    own = jax.tree.map(lambda a, i=index: a[i], got)
+    own = pick(got, index)
     right = gaussians.statistics(mix, batch[index], mask[index])
     assert_close(own, right, rtol=1e-10, atol=1e-11)
 
