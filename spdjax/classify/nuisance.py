@@ -179,13 +179,15 @@ def _distances(gram, y, train, between, *, ranks, num_classes):
   weights, values = _directions(gram[train][:, train], y, between, rank, noise)
   classes = jnp.arange(num_classes, dtype=y.dtype)
   member = (y[:, None] == classes[None]).astype(gram.dtype)
-  means = member / member.sum(0)[None]  # NaN where there is no item
+  count = member.sum(0)
+  means = member / jnp.maximum(count, 1)[None]
   own = _product(gram[:, train], weights)
   centre = _product(means.T, own[train])
   squares = _squares(gram, train, means)
   removed = [_between(own[:, :r], centre[:, :r]) for r in ranks]
   left = [jnp.maximum(squares - part, 0) for part in removed]
-  return jnp.stack(left), values
+  # A maximum need not hand a NaN on: classes without items are set at the end.
+  return jnp.where(count > 0, jnp.stack(left), jnp.nan), values
 
 
 def _squares(gram, train, means):
