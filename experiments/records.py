@@ -25,6 +25,7 @@ import spdjax
 from experiments.errors import UserError
 
 CONFIG, METRICS, ARRAYS = "config.json", "metrics.jsonl", "arrays.npz"
+MODELS = "model.npz", "lag.npz", "lag.json"  # what a run may save besides
 
 
 class Records(NamedTuple):
@@ -69,7 +70,7 @@ def set_aside(workdir) -> Path | None:
   taken = [int(p.name[9:]) for p in workdir.glob("previous-[0-9]*")]
   aside = workdir / f"previous-{max(taken, default=0) + 1}"
   aside.mkdir()
-  for name in (CONFIG, METRICS, ARRAYS):
+  for name in (CONFIG, METRICS, ARRAYS, *MODELS):
     if (workdir / name).exists():
       (workdir / name).rename(aside / name)
   return aside

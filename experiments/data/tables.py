@@ -61,7 +61,7 @@ def read_csv(path, label: str | None = None):
   `label` is a column's name, or its number from 0 (or from the end, below 0);
   None: the last column.
   """
-  with Path(path).open(newline="", encoding="utf-8") as file:
+  with Path(path).open(newline="", encoding="utf-8-sig") as file:
     try:
       lines = [row for row in csv.reader(file) if row]
     except (csv.Error, UnicodeDecodeError) as error:

@@ -198,3 +198,11 @@ def test_a_cell_beyond_the_precision_is_named(run, tmp_path, rng):
   np.savez(tmp_path / "own.npz", X=x, y=y, n_train=60)
   flag = f"--config.path={tmp_path / 'own.npz'}"
   refused(run(flag), "row 7, feature 2", "float32")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
+  path = tmp_path / "own.csv"
+  path.write_text("kind,a\noak,1\nash,2\n", encoding="utf-8-sig")
+  names, x, y = tables.read_csv(path, "kind")
+  assert names == ["a"] and y.tolist() == ["oak", "ash"]
+  np.testing.assert_array_equal(x, [[1], [2]])
