@@ -14,7 +14,7 @@ class Config:
   inside each training part.
   """
 
-  data: str = "images"  # a name in VARIANTS, or "scene15"
+  data: str = "images"  # or "demo", "scene15", "kth"
   data_dir: str | None = None  # of the public sets; else $SPDJAX_DATA
   path: str | None = None  # of the user's own folder of class folders
   skip_bad: bool = False  # leave out pictures that cannot be used, and say so

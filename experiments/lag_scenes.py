@@ -4,6 +4,8 @@ python -m experiments.lag_scenes --config=configs/lag_scenes.py:VARIANT
   --workdir=DIR
 """
 
+import hashlib
+import json
 import resource
 import shutil
 import time
@@ -12,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments import launch, records
-from experiments.data import splits
+from experiments.data import images, splits
 from experiments.lag import (
   model_file,
   models,
@@ -29,7 +31,7 @@ def experiment(config, workdir) -> dict:
   settings.check(config)
   begin = time.perf_counter()
   loaded = pictures.load(config)
-  pictures.tell_skipped(loaded)
+  images.tell_skipped(loaded.skipped)
   parts = _splits(config, loaded)
   workdir = records.start(workdir, config)
   records.log(
@@ -71,58 +73,82 @@ def _splits(config, loaded):
 
 
 def _split(config, loaded, split, number, workdir, log, confusion) -> None:
-  """Everything of one split."""
-  folder = Path(workdir) / "stages" / f"split{number}"
+  """Everything of one split; what a killed run has finished is read."""
+  folder = _stages(config, workdir) / f"split{number}"
+  done = folder / "done.json"
+  if not done.is_file():
+    rows, counts = _run(config, loaded, split, number, workdir, folder, log)
+    shutil.rmtree(folder)
+    folder.mkdir()
+    text = json.dumps(records.plain({"rows": rows, "confusion": counts}))
+    records.write_bytes(done, text.encode())
+  found = json.loads(done.read_text(encoding="utf-8"))
+  for row in found["rows"]:
+    log("accuracy", split=number, **row)
+  for name, counts in found["confusion"].items():
+    confusion[name] = confusion.get(name, 0) + np.array(counts)
+
+
+def _stages(config, workdir) -> Path:
+  """The folder of what is under way, one for each config."""
+  text = json.dumps(records.plain(config), sort_keys=True)
+  return (
+    Path(workdir) / "stages" / hashlib.sha256(text.encode()).hexdigest()[:16]
+  )
+
+
+def _run(config, loaded, split, number, workdir, folder, log):
+  """The "accuracy" lines and the confusions of a split."""
   folder.mkdir(parents=True, exist_ok=True)
-  seed = config.seed + number
-  clock = _Clock(log, number)
-  encoders = _encoders(config, loaded, split, seed, folder, clock)
-  saved = 0
+  lap = _laps(log, number)
+  encoders = _encoders(config, loaded, split, config.seed + number, folder, lap)
+  lines, confusion = [], {}
   for num, own in encoders.items():
     found = products.of_split(
       config, loaded, split, own, config.vectors, folder / f"k{num}"
     )
-    clock.lap("encode", components=num)
+    lap("encode", components=num)
     for name in config.vectors:
-      rows = _recognised(config, loaded, split, *found[name])
-      for row in rows:
+      for row in _recognised(config, loaded, split, *found[name]):
         predicted, centroids = row.pop("predicted"), row.pop("centroids")
-        if number == 0 and row["classifier"] == "centroid" and not saved:
-          saved = _saved(config, loaded, split, own, centroids, workdir, folder)
-          log("model", bytes=saved, vector=name, components=num)
-        log("accuracy", split=number, components=num, vector=name, **row)
-        if row["classifier"] == "centroid":
-          _count(confusion, f"{name}.{num}", loaded, split, predicted)
-    clock.lap("recognise", components=num)
-  shutil.rmtree(folder)
+        lines.append({"components": num, "vector": name, **row})
+        if row["classifier"] != "centroid":
+          continue
+        confusion[f"confusion.{name}.{num}"] = _counts(loaded, split, predicted)
+        main = config.components[0], config.vectors[0]
+        if number == 0 and (num, name) == main:
+          size = _saved(config, loaded, split, own, centroids, workdir, folder)
+          log("model", bytes=size, vector=name, components=num)
+    lap("recognise", components=num)
+  return lines, confusion
 
 
-class _Clock:
-  """Seconds of each stage, and the peak of memory so far."""
+def _laps(log, number):
+  """lap(stage, **more) logs the seconds since the last, and peak memory."""
+  begin = time.perf_counter()
 
-  def __init__(self, log, split):
-    self.log, self.split, self.begin = log, split, time.perf_counter()
-
-  def lap(self, stage, **values):
+  def lap(stage, **more):
+    nonlocal begin
     now = time.perf_counter()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    self.log(
-      "stage", split=self.split, stage=stage, seconds=now - self.begin,
-      peak_gib=peak, **values,
-    )  # fmt: skip
-    self.begin = now
+    seconds, begin = now - begin, now
+    log(
+      "stage", split=number, stage=stage, seconds=seconds, peak_gib=peak, **more
+    )
+
+  return lap
 
 
-def _encoders(config, loaded, split, seed, folder, clock) -> dict:
+def _encoders(config, loaded, split, seed, folder, lap) -> dict:
   """{number of components: {kind: encoder}}, read where a run has left them."""
   files = {num: folder / f"encoders-{num}.npz" for num in config.components}
   if not all(file.exists() for file in files.values()):
     values, centres = models.sampled(config, loaded, split.train, seed)
-    clock.lap("sample")
+    lap("sample")
     for num, file in files.items():
       if not file.exists():
         models.save(file, models.fit(config, values, centres, num, seed))
-        clock.lap("fit", components=num)
+        lap("fit", components=num)
   out = {}
   for num, file in files.items():
     with np.load(file, allow_pickle=False) as arrays:
@@ -174,12 +200,12 @@ def _recognised(config, loaded, split, gram, rows):
     yield {**row, "accuracy": right, "predicted": predicted}
 
 
-def _count(confusion, name, loaded, split, predicted) -> None:
+def _counts(loaded, split, predicted) -> np.ndarray:
+  """[C, C] test pictures by true and predicted class."""
   num = len(loaded.classes)
-  counts = confusion.setdefault(
-    f"confusion.{name}", np.zeros((num, num), np.int64)
-  )
+  counts = np.zeros((num, num), np.int64)
   np.add.at(counts, (loaded.labels[split.test], predicted), 1)
+  return counts
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def start(workdir, config) -> Path:
     ) from error
   config = plain(config)
   if not _holds_records(workdir):
-    _replace(workdir / CONFIG, json.dumps(config, indent=2).encode() + b"\n")
+    write_bytes(workdir / CONFIG, json.dumps(config, indent=2).encode() + b"\n")
   elif changed := _changed(read_config(workdir), config):
     raise UserError(
       f"--workdir={workdir} holds records of another config (different: "
@@ -94,8 +94,12 @@ def save_arrays(workdir, **arrays) -> None:
   for name, value in arrays.items():
     if value.dtype == object:
       raise ValueError(f"arrays[{name!r}] is no array of numbers or strings.")
-  path = Path(workdir) / ARRAYS
-  partial = path.with_suffix(".partial")
+  write_npz(Path(workdir) / ARRAYS, arrays)
+
+
+def write_npz(path, arrays) -> None:
+  """Writes a dict of arrays to one .npz, whole or not at all."""
+  partial = Path(path).with_suffix(".partial")
   with partial.open("wb") as file:
     np.savez(file, **arrays)
   partial.replace(path)
@@ -221,7 +225,8 @@ def _changed(old: dict, new: dict) -> list[str]:
   return [k for k in keys if old.get(k, missing) != new.get(k, missing)]
 
 
-def _replace(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes) -> None:
+  """Writes a file, whole or not at all."""
   partial = path.with_name(path.name + ".partial")
   partial.write_bytes(data)
   partial.replace(path)

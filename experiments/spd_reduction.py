@@ -4,13 +4,13 @@ python -m experiments.spd_reduction --config=configs/spd_reduction.py:VARIANT
   --workdir=DIR
 """
 
-import sys
 import time
 
 import numpy as np
 from tqdm import tqdm
 
 from experiments import launch, records
+from experiments.data.images import tell_skipped
 from experiments.spd import (
   baselines,
   candidates,
@@ -31,7 +31,7 @@ def experiment(config, workdir) -> dict:
   settings.check(config)
   begin = time.perf_counter()
   items = load(config)
-  _tell_skipped(items)
+  tell_skipped(items.skipped)
   settings.check_dims(config, items.x.shape[-1])
   splits = all_splits(config, items)
   parts = [_folds(config, items, split) for split in splits]
@@ -93,14 +93,6 @@ def _split(config, matrices, split, folds, s: int, log, bar):
     for row in traces.rows(config, matrices, split, scores):
       log("trace", **row)
   return main
-
-
-def _tell_skipped(items: Items) -> None:
-  """What was left out, on stderr: the first five, and how many."""
-  for told in items.skipped[:5]:
-    print(f"left out: {told}", file=sys.stderr)
-  if len(items.skipped) > 5:
-    print(f"left out: {len(items.skipped)} items in all", file=sys.stderr)
 
 
 def _data(config, items: Items) -> dict:

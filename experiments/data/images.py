@@ -2,6 +2,7 @@
 
 import itertools
 import struct
+import sys
 import tokenize
 import warnings
 import zlib
@@ -64,6 +65,14 @@ def load(root, *, skip_bad=False, same_size=False) -> Images:
   if same_size:
     _check_sizes(images, paths)
   return Images(images, labels, folder.classes, paths, skipped)
+
+
+def tell_skipped(skipped: list[str]) -> None:
+  """What was left out, on stderr: the first five, and how many."""
+  for told in skipped[:5]:
+    print(f"left out: {told}", file=sys.stderr)
+  if len(skipped) > 5:
+    print(f"left out: {len(skipped)} items in all", file=sys.stderr)
 
 
 def find(root) -> Folder:

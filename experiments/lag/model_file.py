@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from configs.lag_scenes import Config
+from experiments import records
 from experiments.data.matrices import read_npz
 from experiments.errors import UserError
 from experiments.lag import models, products, recognise, vectors
@@ -14,7 +15,7 @@ from experiments.lag import models, products, recognise, vectors
 ARRAYS, SETTINGS = "lag.npz", "lag.json"
 _KEPT = (
   *("side", "max_side", "kinds", "patches", "stride", "relevance", "cells"),
-  *("signed_root", "mirrored", "metric", "batch", "dtype"),
+  *("signed_root", "mirrored", "metric", "dtype"),
 )
 
 
@@ -45,9 +46,8 @@ def save(workdir, config, encoders, training, found, classes) -> int:
   file, settings = Path(workdir) / ARRAYS, Path(workdir) / SETTINGS
   models.save(file, encoders, **arrays)
   kept = {name: getattr(config, name) for name in _KEPT}
-  settings.write_text(
-    json.dumps(kept | {"vector": config.vectors[0]}, indent=1) + "\n"
-  )
+  text = json.dumps(kept | {"vector": config.vectors[0]}, indent=1) + "\n"
+  records.write_bytes(settings, text.encode())
   return file.stat().st_size + settings.stat().st_size
 
 
@@ -59,7 +59,7 @@ def load(workdir) -> Model:
     kept = json.loads(path.read_text(encoding="utf-8"))
     vector = kept.pop("vector")
     kept = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
-    config = Config(**kept)
+    config = Config(**kept, batch=1)  # one picture at a time, no filling
     return Model(
       config,
       vector,

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from experiments import records
 from experiments.errors import UserError
 from experiments.lag import describe
 from spdjax import gaussians
@@ -62,10 +63,7 @@ def save(path, encoders, **more) -> None:
     for kind, encoder in encoders.items()
     for name, value in _fields(encoder).items()
   }
-  partial = path.with_suffix(".partial")
-  with partial.open("wb") as file:
-    np.savez(file, **arrays)
-  partial.replace(path)
+  records.write_npz(path, arrays)
 
 
 def read(arrays, kinds) -> dict:

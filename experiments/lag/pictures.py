@@ -1,6 +1,5 @@
 """The pictures of a run, read one at a time."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -86,14 +85,6 @@ def alone(image, name) -> Pictures:
     [],
     None,
   )
-
-
-def tell_skipped(pictures: Pictures) -> None:
-  """What was left out, on stderr: the first five, and how many."""
-  for told in pictures.skipped[:5]:
-    print(f"left out: {told}", file=sys.stderr)
-  if len(pictures.skipped) > 5:
-    print(f"left out: {len(pictures.skipped)} pictures", file=sys.stderr)
 
 
 def _root(config) -> Path:

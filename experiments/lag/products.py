@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from experiments import records
 from experiments.lag import describe, vectors
 
 # Batches whose products are taken at once: each reads all training vectors.
@@ -33,7 +34,7 @@ def of_split(config, pictures, split, encoders, names, folder: Path):
             vectors.encoded(config, pictures, canvas, some, encoders, names)
           )
           bar.update(len(some))
-        _write(file, _products(found, train))
+        records.write_npz(file, _products(found, train))
       else:
         bar.update(len(indices))
       parts.append((indices, _read(file)))
@@ -77,7 +78,7 @@ def _train(config, pictures, split, encoders, names, folder):
         own = vectors.encoded(
           config, pictures, canvas, indices, encoders, names
         )
-        _write(file, {_spell(k): v for k, v in own.items()})
+        records.write_npz(file, {_spell(k): v for k, v in own.items()})
       bar.update(len(indices))
   place = {index: row for row, index in enumerate(split.train)}
   out = {}
@@ -104,13 +105,6 @@ def scale(config, num_kinds) -> float:
 
 def _spell(key) -> str:
   return ".".join(key)
-
-
-def _write(file: Path, arrays) -> None:
-  partial = file.with_suffix(".partial")
-  with partial.open("wb") as out:
-    np.savez(out, **arrays)
-  partial.replace(file)
 
 
 def _read(file: Path) -> dict:

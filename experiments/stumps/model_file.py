@@ -5,6 +5,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
+from experiments import records
 from experiments.data.matrices import read_npz
 from experiments.errors import UserError
 from spdjax import stumps
@@ -24,10 +25,7 @@ def save(path, model: stumps.Model, *, classes, num_features: int) -> int:
   arrays["classes"] = np.asarray(classes)
   arrays["num_features"] = np.asarray(num_features)
   arrays |= _spelled(model.stumps, "mapping")
-  partial = Path(path).with_suffix(".partial")
-  with partial.open("wb") as file:
-    np.savez(file, **arrays)
-  partial.replace(path)
+  records.write_npz(path, arrays)
   return Path(path).stat().st_size
 
 

@@ -81,8 +81,7 @@ def _decision(stumps, weights, bias, x):
 
 def predict(model, x):
   """Labels [N] of items x [N, D]; equal scores go to the earlier class."""
-  scores = decision(model, x)
-  best = jnp.argmax(scores, 1)
+  best = jnp.argmax(decision(model, x), 1)
   if isinstance(best, jax.core.Tracer):
     return jnp.asarray(model.classes)[best]
   return np.asarray(model.classes)[np.asarray(best)]

@@ -82,9 +82,9 @@ def test_a_killed_run_goes_on_to_the_same_end(run, tmp_path, monkeypatch):
     if len(written) == 3:
       raise KeyboardInterrupt
 
-  write = products._write
+  write = records.write_npz
   with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-    patch.setattr(products, "_write", torn)
+    patch.setattr(products.records, "write_npz", torn)
     run()
   seen = [file.stat().st_mtime_ns for file in written]
   assert run("--config.cache=" + str(tmp_path / "kept"))[0] == 2
@@ -92,6 +92,22 @@ def test_a_killed_run_goes_on_to_the_same_end(run, tmp_path, monkeypatch):
   assert accuracies(tmp_path / "out") == right
   # Nothing that was finished was done again.
   assert len(seen) == 3 and len(set(written)) == 3
+
+
+def test_finished_splits_are_kept_and_other_configs_are_not(
+  run, tmp_path, monkeypatch
+):
+  assert run("--config.num_splits=2")[0] == 0
+  right = accuracies(tmp_path / "out")
+  with monkeypatch.context() as patch:
+    patch.setattr(lag_scenes, "_run", None)  # nothing is left to do
+    assert run("--config.num_splits=2")[0] == 0
+  assert accuracies(tmp_path / "out") == right
+  # Stages of another config in the same folder are not taken for these.
+  other = "--config.components=(3,)"
+  assert run("--config.num_splits=2", other, "--overwrite")[0] == 0
+  arrays = records.read(tmp_path / "out").arrays
+  assert list(arrays) == ["confusion.lag.3"]
 
 
 def test_cached_descriptors_change_nothing(run, tmp_path):
