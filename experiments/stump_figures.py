@@ -40,13 +40,19 @@ def growth(record: Records) -> Figure | None:
       marker=MARKERS[i],
       label=f"{kind_name(kind)}, all kept",
     )
-  for i, row in enumerate(rows(record, "selection")):
-    place = [row["kept"]], [100 * row["accuracy"]]
-    style = {"color": PALETTE[2 + i], "marker": MARKERS[2 + i], "ls": ""}
-    label = f"{row['selection']} of {row['num_stumps']:,}"
-    if row["selection"] == "none":
-      label = "drawn at random"
-    ax.plot(*place, label=label, **style, zorder=3)
+  for i, name in enumerate(_selections(record)):
+    own = [r for r in rows(record, "selection") if r["selection"] == name]
+    ax.plot(
+      [r["kept"] for r in own],
+      [100 * r["accuracy"] for r in own],
+      color=PALETTE[2 + i],
+      marker=MARKERS[2 + i],
+      ls="",
+      label="drawn at random"
+      if name == "none"
+      else f"{name} of {own[0]['num_stumps']:,}",
+      zorder=3,
+    )
   for i, row in enumerate(rows(record, "baseline")):
     ax.axhline(
       100 * row["accuracy"],
@@ -64,6 +70,12 @@ def growth(record: Records) -> Figure | None:
   return figure
 
 
+def _selections(record: Records) -> list[str]:
+  """The names of the selections, each once."""
+  found = [row["selection"] for row in rows(record, "selection")]
+  return list(dict.fromkeys(found))
+
+
 def spectrum(record: Records) -> Figure | None:
   """theta, sorted."""
   theta = record.arrays.get("theta")
@@ -71,11 +83,11 @@ def spectrum(record: Records) -> Figure | None:
     return None
   figure = Figure(figsize=(7, 3.6), layout="constrained")
   ax = open_axes(figure.subplots())
-  for i, row in enumerate(rows(record, "selection")):
-    own = record.arrays.get(f"theta_{row['selection']}")
-    if own is not None:
+  for i, name in enumerate(_selections(record)):
+    own = record.arrays.get(f"theta_{name}")
+    if own is not None and name != "none":  # that one is uniform too
       kept = own[own > 0]
-      style = {"color": PALETTE[2 + i], "label": row["selection"]}
+      style = {"color": PALETTE[2 + i], "label": name}
       ax.plot(np.arange(1, len(kept) + 1), kept, **style)
   ax.plot(np.arange(1, len(theta) + 1), theta, color="#777777", label="uniform")
   ax.set_xscale("log")
