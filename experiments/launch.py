@@ -47,10 +47,11 @@ def main(experiment, argv: list[str] | None = None) -> None:
     if overwrite:
       records.set_aside(workdir)
     experiment(config, workdir)
-  except FileNotFoundError as error:
-    _stop(
-      f"{error.filename}: no such file or folder." if error.filename else error
-    )
+  except OSError as error:
+    # A missing file, a folder in its place, no right to write, a full disk.
+    if error.filename is None:
+      raise
+    _stop(f"{error.filename}: {error.strerror}.")
   except UserError as error:
     _stop(error)
 

@@ -8,13 +8,12 @@ are tables without labels (.npz with X, or .csv): one line a row.
 """
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from experiments.data import images, matrices
+from experiments.data import images, matrices, tables
 from experiments.errors import UserError
 from experiments.lag import model_file as lag_file
 from experiments.lag import pictures
@@ -85,11 +84,7 @@ def _of_rows(model, file):
 def _table(path: Path) -> np.ndarray:
   if path.suffix == ".npz":
     return matrices.read_npz(path, required=("X",))["X"]
-  try:
-    with path.open(newline="", encoding="utf-8") as file:
-      lines = [line for line in csv.reader(file) if line]
-  except (OSError, UnicodeDecodeError, csv.Error) as error:
-    raise UserError(f"{path}: no readable table ({error}).") from error
+  lines = tables.csv_lines(path)
   if lines and not _numbers(lines[0]):
     lines = lines[1:]
   for number, line in enumerate(lines):

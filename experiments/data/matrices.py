@@ -66,6 +66,11 @@ def encode(y, *, name="y") -> tuple[np.ndarray, np.ndarray]:
     raise UserError(
       f"{name} has shape {y.shape}; expected [N], a label for each item."
     )
+  if y.dtype.kind not in "biufUS":
+    raise UserError(
+      f"{name} is of type {y.dtype}; expected labels: integers, strings or "
+      "booleans."
+    )
   if np.issubdtype(y.dtype, np.floating) and (bad := y % 1 != 0).any():
     i = np.argmax(bad)
     raise UserError(
@@ -82,6 +87,8 @@ def encode(y, *, name="y") -> tuple[np.ndarray, np.ndarray]:
 def read_npz(path, *, required) -> dict[str, np.ndarray]:
   """Every array of an .npz file; UserError when it or a key is missing."""
   path = Path(path)
+  if path.is_dir():
+    raise UserError(f"{path}: a folder; expected an .npz file.")
   if not path.is_file():
     raise UserError(f"{path}: no such file; expected an .npz file.")
   try:
@@ -142,6 +149,16 @@ def _check_symmetric(x: np.ndarray, path) -> None:
     )
 
 
+def _n_train(value: np.ndarray, num: int, path) -> int:
+  whole = value.shape == () and value.dtype.kind in "iuf" and value % 1 == 0
+  if not whole or not 0 < value < num:
+    told = value if value.shape == () else f"an array of shape {value.shape}"
+    raise UserError(
+      f"{path}: n_train is {told}; expected a whole number from 1 to {num - 1}."
+    )
+  return int(value)
+
+
 def _companions(arrays: dict, num: int, path):
   """(labels, classes, groups, train) for `num` items."""
   labels, classes = encode(arrays["y"], name=f"{path}: y")
@@ -149,7 +166,7 @@ def _companions(arrays: dict, num: int, path):
   if split is not None:
     train = split if split.dtype == bool else split == "train"
   elif "n_train" in arrays:
-    train = np.arange(num) < int(arrays["n_train"])
+    train = np.arange(num) < _n_train(arrays["n_train"], num, path)
   else:
     train = None
   groups = arrays.get("groups")

@@ -70,17 +70,23 @@ def groups_of(groups, size: int) -> list[tuple]:
   return list(itertools.combinations(known, size))
 
 
-def folds(labels, num_folds: int, *, seed: int) -> list[Split]:
+def folds(labels, num_folds: int, *, seed: int, names=None) -> list[Split]:
   """Stratified folds: a class's items are dealt out evenly, at random.
 
-  UserError when even the smallest class cannot stay in every training part.
+  UserError where a class, by `names` where given, has a single item, which
+  could not both train and test.
   """
   labels = np.asarray(labels)
-  smallest = np.unique(labels, return_counts=True)[1].min()
-  if not 2 <= num_folds <= len(labels) or smallest < 2:
+  if not 2 <= num_folds <= len(labels):
     raise UserError(
-      f"{num_folds} folds of {len(labels)} items, the smallest class with "
-      f"{smallest}; expected 2 folds or more and 2 items a class or more."
+      f"{num_folds} folds of {len(labels)} items; expected 2 to {len(labels)}."
+    )
+  classes, counts = np.unique(labels, return_counts=True)
+  if counts.min() < 2:
+    alone = classes[counts.argmin()]
+    raise UserError(
+      f"class {alone if names is None else repr(str(names[alone]))} has a "
+      "single item in the part that is dealt into folds; expected 2 or more."
     )
   rng = np.random.default_rng(seed)
   fold = np.empty(len(labels), int)

@@ -1,6 +1,7 @@
 """Rows of features with labels: .npz, .csv and svmlight files, public sets."""
 
 import csv
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from sklearn.datasets import load_digits, load_svmlight_file
 
 from experiments.data import matrices, sets, splits
 from experiments.errors import UserError
+
+_LARGEST = 8  # GiB of a table that is written sparsely
 
 
 class Rows(NamedTuple):
@@ -43,6 +46,8 @@ def _own(config) -> Rows:
   path = Path(config.path)
   if path.suffix == ".npz":
     return _finish(matrices.load_table(path), config, None)
+  if path.is_dir():
+    raise UserError(f"{path}: a folder; expected a file.")
   if not path.is_file():
     raise UserError(f"{path}: no such file.")
   if not path.stat().st_size:
@@ -57,21 +62,19 @@ def _own(config) -> Rows:
 def read_csv(path, label: str | None = None):
   """(feature names, x [N, D], y [N] str) of a .csv with one label column.
 
-  The first line is a header unless all its entries but the label are numbers.
   `label` is a column's name, or its number from 0 (or from the end, below 0);
-  None: the last column.
+  None: the last column. The first line is a header where it has that name, or
+  no number.
   """
-  with Path(path).open(newline="", encoding="utf-8-sig") as file:
-    try:
-      lines = [row for row in csv.reader(file) if row]
-    except (csv.Error, UnicodeDecodeError) as error:
-      raise UserError(f"{path}: no valid CSV ({error}).") from error
+  lines = csv_lines(path)
   if not lines:
     raise UserError(f"{path}: the file is empty.")
   width = len(lines[0])
   if width < 2:
-    raise UserError(f"{path}: one column; expected features and a label.")
-  header = not any(map(_is_number, lines[0]))
+    found = [c for c in (";", "\t", "|") if c in lines[0][0]]
+    hint = f" parted by commas, not by {found[0]!r}" if found else ""
+    raise UserError(f"{path}: one column; expected features and a label{hint}.")
+  header = label in lines[0] or not any(map(_is_number, lines[0]))
   names = lines[0] if header else [f"column {k}" for k in range(width)]
   at = _label_column(path, names, label)
   x = np.empty((len(lines) - header, width - 1))
@@ -81,10 +84,27 @@ def read_csv(path, label: str | None = None):
         f"{path}: line {row + 1 + header} has {len(line)} entries; expected "
         f"{width}."
       )
+    if not line[at]:
+      raise UserError(f"{path}: line {row + 1 + header} has an empty label.")
     x[row] = [_number(line[k], path, row + 1 + header, names[k])
               for k in range(width) if k != at]  # fmt: skip
   y = np.array([line[at] for line in lines[header:]])
   return [n for k, n in enumerate(names) if k != at], x, y
+
+
+def csv_lines(path) -> list[list[str]]:
+  """The lines of a .csv that are not empty; UserError for what is none."""
+  try:
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+      return [row for row in csv.reader(file) if row]
+  except UnicodeDecodeError as error:
+    raise UserError(
+      f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8."
+    ) from error
+  except csv.Error as error:
+    raise UserError(f"{path}: no valid CSV ({error}).") from error
+  except OSError as error:
+    raise UserError(f"{path}: {error.strerror}.") from error
 
 
 def _label_column(path, names, label) -> int:
@@ -92,7 +112,7 @@ def _label_column(path, names, label) -> int:
     return len(names) - 1
   if label in names:
     return names.index(label)
-  if label.lstrip("-").isdigit() and -len(names) <= int(label) < len(names):
+  if re.fullmatch("-?[0-9]+", label) and -len(names) <= int(label) < len(names):
     return int(label) % len(names)
   raise UserError(
     f"{path}: no column {label!r} (--config.label); there are "
@@ -111,8 +131,11 @@ def _is_number(text: str) -> bool:
 def _number(text, path, line, name) -> float:
   value = float(text) if _is_number(text) else np.nan
   if not np.isfinite(value):
+    hint = ""
+    if line == 1:
+      hint = "; a header has no number, or the name given by --config.label"
     raise UserError(
-      f"{path}: line {line}, {name}: {text!r} is no finite number."
+      f"{path}: line {line}, {name}: {text!r} is no finite number{hint}."
     )
   return value
 
@@ -121,8 +144,14 @@ def read_svmlight(path):
   """(x [N, D], y [N]) of a svmlight file."""
   try:
     x, y = load_svmlight_file(str(path))
-  except (ValueError, OverflowError, UnicodeDecodeError) as error:
+  except (*matrices.UNREADABLE, OverflowError) as error:
     raise UserError(f"{path}: no valid svmlight file ({error}).") from error
+  size = 8 * x.shape[0] * x.shape[1] / 2**30
+  if size > _LARGEST:
+    raise UserError(
+      f"{path}: {x.shape[0]} rows of {x.shape[1]} features, {size:.3g} GiB as "
+      f"a table; expected {_LARGEST} or less."
+    )
   x = x.toarray()
   if not x.size:
     raise UserError(f"{path}: no rows, or no features.")
@@ -151,7 +180,9 @@ def _finish(table: matrices.Table, config, grid, names=None) -> Rows:
   if table.train is not None:
     split = splits.given(table.train)
   else:
-    split = splits.folds(table.labels, config.test_folds, seed=config.seed)[0]
+    split = splits.folds(
+      table.labels, config.test_folds, seed=config.seed, names=table.classes
+    )[0]
   # A cell that the precision cannot hold would become infinite.
   bad = np.argwhere(np.abs(table.x) > np.finfo(config.dtype).max)
   if len(bad):

@@ -74,7 +74,9 @@ def chooser(config, table) -> splits.Split:
   if len(train) > config.choose_rows:
     rng = np.random.default_rng(config.seed)
     train = np.sort(rng.choice(train, config.choose_rows, replace=False))
-  own = splits.folds(table.labels[train], 5, seed=config.seed)[0]
+  own = splits.folds(
+    table.labels[train], 5, seed=config.seed, names=table.classes
+  )[0]
   return splits.Split(train[own.train], train[own.test])
 
 

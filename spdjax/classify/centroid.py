@@ -2,7 +2,8 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+
+from spdjax.classify import values
 
 METRICS = ("euclidean", "cosine")
 
@@ -26,13 +27,13 @@ def centroids(x, y, *, num_classes, sample_weight=None):
       traced, on labels outside of 0..C-1 and on weights that are not >= 0 and
       finite.
   """
-  x = floats(x)
+  x = values.floats(x)
   if x.ndim != 2:
     raise ValueError(f"x must be [N, D], got shape {x.shape}")
-  y = jnp.asarray(labels(y, len(x), num_classes))
+  y = jnp.asarray(values.labels(y, len(x), num_classes))
   weight = jnp.ones(len(x), x.dtype)
   if sample_weight is not None:
-    weight = _weights(sample_weight, len(x)).astype(x.dtype)
+    weight = values.weights(sample_weight, len(x)).astype(x.dtype)
     x = jnp.where(weight[:, None] > 0, x, 0)
   # By scatter, not by a product with indicators: 0 * inf would spread an item
   # that is not finite over all classes.
@@ -60,7 +61,8 @@ def nearest_centroid(x, centroids, *, metric="euclidean"):
     ValueError: on wrong shapes, an unknown metric, and, unless traced, where no
       centroid is finite.
   """
-  x, centroids = floats(x), floats(centroids)
+  x = values.floats(x)
+  centroids = values.floats(centroids, "centroids")
   if metric not in METRICS:
     raise ValueError(
       f"metric must be one of {', '.join(METRICS)}, got {metric!r}"
@@ -103,42 +105,3 @@ def _cosine(x, centroids, present):
 
 def _products(x, z):
   return jnp.matmul(x, z.T, precision="highest")
-
-
-def floats(x):
-  x = jnp.asarray(x)
-  if jnp.issubdtype(x.dtype, jnp.floating):
-    return x
-  return x.astype(jnp.result_type(float))
-
-
-def labels(y, num, num_classes=None):
-  """y as an array, checked: `num` integers, in 0..num_classes-1 if given."""
-  y = y if isinstance(y, jax.Array) else np.asarray(y)
-  if y.shape != (num,) or not jnp.issubdtype(y.dtype, jnp.integer):
-    raise ValueError(
-      f"y must be {num} integers, one an item, got {y.dtype} of shape {y.shape}"
-    )
-  if num_classes is not None and not isinstance(y, jax.core.Tracer):
-    own = np.asarray(y)
-    bad = np.flatnonzero((own < 0) | (own >= num_classes))
-    if len(bad):
-      raise ValueError(
-        f"y must be classes 0 to {num_classes - 1}; entry {bad[0]} is "
-        f"{own[bad[0]]}"
-      )
-  return y
-
-
-def _weights(weight, num):
-  weight = floats(weight)
-  if weight.shape != (num,):
-    raise ValueError(f"sample_weight must be [{num}], got {weight.shape}")
-  if not isinstance(weight, jax.core.Tracer):
-    own = np.asarray(weight)
-    bad = np.flatnonzero(~((own >= 0) & (own < np.inf)))
-    if len(bad):
-      raise ValueError(
-        f"sample_weight[{bad[0]}] is {own[bad[0]]}; expected >= 0"
-      )
-  return weight

@@ -23,6 +23,7 @@ def dual(loss, alpha, back, nonnegative):
   # Hinges bound the multipliers from above too.
   bound = jnp.where(jnp.isinf(loss.upper).all(), jnp.inf, 1)
   scale = jnp.minimum(jnp.minimum(_top(back, nonnegative), best), bound)
+  scale = jnp.where(total > 0, scale, 0)  # no multiplier, no finite multiple
   return hinge.conjugate(loss, scale, alpha)[0]
 
 

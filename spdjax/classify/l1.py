@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from spdjax.classify import duality, hinge, newton, responses, targets
+from spdjax.classify import duality, hinge, newton, responses, targets, values
 from spdjax.classify.l2 import Info
 
 _FORCING = 0.1  # of the conjugate gradient
@@ -64,6 +64,7 @@ def l1_svm(
   Raises:
     ValueError: as in `l2_svm`; y that is not of -1 and 1.
   """
+  features = responses.checked(features)
   kind = responses.dtype(features)
   if jnp.ndim(y) != 1:
     raise ValueError(f"y must be [N], got shape {jnp.shape(y)}")
@@ -71,17 +72,20 @@ def l1_svm(
   goals = targets.signs(jnp.reshape(y, (-1, 1)), (rows, num), None, kind)
   cost = targets.costs(c, sample_weight, rows, kind)
   targets.check_loss(loss)
-  first = jnp.zeros(num, kind) if init is None else jnp.asarray(init, kind)
-  tol = jnp.asarray(jnp.finfo(kind).eps ** 0.5 if tol is None else tol, kind)
+  first = jnp.zeros(num, kind)
+  if init is not None:
+    first = values.finite(init, "init").astype(kind)
+    if first.shape != (num,):
+      raise ValueError(f"init must be [{num}], got shape {first.shape}")
   return _solve(
     features,
     goals.y,
     cost,
     first,
-    tol,
+    targets.tolerance(tol, kind),
     loss=loss,
     nonnegative=nonnegative,
-    max_steps=max_steps,
+    max_steps=values.whole(max_steps, "max_steps", 0),
   )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from spdjax.classify import lanes, responses, targets
+from spdjax.classify import lanes, responses, targets, values
 
 
 class Info(NamedTuple):
@@ -45,7 +45,8 @@ def l2_svm(
     features: [N, K] floats; or responses of +-1 as int8, booleans (True for
       +1) or `Packed`, which are never widened as a whole.
     y: [N] of -1 and 1, for one problem; [N] of 0 .. C - 1, for one problem a
-      class, against the rest; or [N, C] of -1 and 1.
+      class, against the rest; or [N, C] of -1 and 1. Traced floats [N] are
+      taken as -1 and 1.
     c: > 0.
     loss: "squared_hinge" or "hinge".
     bias: > 0, or None for no constant.
@@ -63,9 +64,10 @@ def l2_svm(
     the score of an item t is w't + b, with b = bias v.
 
   Raises:
-    ValueError: a wrong shape or loss; y or c or a weight out of range, where
-      they are not traced.
+    ValueError: a wrong shape or loss; features that are not finite; y, c or a
+      weight out of range. Traced values are not looked at.
   """
+  features = responses.checked(features)
   kind = responses.dtype(features)
   rows, num = responses.shape(features)
   goals = targets.signs(y, (rows, num), num_classes, kind)
@@ -73,11 +75,14 @@ def l2_svm(
   targets.check_loss(loss)
   last = targets.scale(bias, kind)
   columns = targets.columns(column_scale, num, kind)
-  tol = jnp.asarray(jnp.finfo(kind).eps ** 0.5 if tol is None else tol, kind)
+  tol = targets.tolerance(tol, kind)
+  max_steps = values.whole(max_steps, "max_steps", 0)
   problems = goals.y.shape[1]
   first = jnp.zeros((problems, num + 1), kind)
   if init is not None:
-    w, b = (jnp.asarray(part, kind) for part in init)
+    if len(init) != 2:
+      raise ValueError(f"init must be (w, b), got {len(init)} parts")
+    w, b = (values.finite(part, "init").astype(kind) for part in init)
     if w.size != problems * num or b.size != problems:
       raise ValueError(
         f"init must be (w, b) of {problems} x {num} and {problems} numbers, "

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.classify.centroid import floats, labels
+from spdjax.classify.values import floats, labels, nonnegative
 
 
 def nuisance(x, y, *, rank, between=0.0):
@@ -48,7 +48,7 @@ def nuisance(x, y, *, rank, between=0.0):
     raise ValueError(f"x must be [N, D], not empty, got shape {x.shape}")
   y = labels(y, len(x))
   _check_rank(rank, min(x.shape[1], _most(y)))
-  between = _check_between(between, x.dtype)
+  between = jnp.asarray(nonnegative(between, "between"), x.dtype)
   u, values = _nuisance(x, y, between, rank=rank)
   _check_values(values, rank)
   return u
@@ -102,7 +102,7 @@ def nuisance_distances(gram, y, train, *, ranks, num_classes, between=0.0):
       exists, as for `nuisance`; where values are traced, such a rank removes
       all there is.
   """
-  gram = floats(gram)
+  gram = floats(gram, "gram")
   if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
     raise ValueError(f"gram must be [N, N], not empty, got shape {gram.shape}")
   train = _indices(train, len(gram))
@@ -112,7 +112,7 @@ def nuisance_distances(gram, y, train, *, ranks, num_classes, between=0.0):
     raise ValueError("ranks must not be empty")
   for rank in ranks:
     _check_rank(rank, _most(y))
-  between = _check_between(between, gram.dtype)
+  between = jnp.asarray(nonnegative(between, "between"), gram.dtype)
   distances, values = _distances(
     gram, y, train, between, ranks=ranks, num_classes=num_classes
   )
@@ -143,12 +143,6 @@ def _most(y):
 def _check_rank(rank, limit):
   if not 0 <= rank <= limit:
     raise ValueError(f"rank must be in 0..{limit}, got {rank}")
-
-
-def _check_between(between, kind):
-  if not isinstance(between, jax.core.Tracer) and not 0 <= between < np.inf:
-    raise ValueError(f"between must be >= 0 and finite, got {between}")
-  return jnp.asarray(between, kind)
 
 
 def _check_values(values, rank):

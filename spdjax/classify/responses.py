@@ -10,6 +10,9 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+
+from spdjax.classify import values
 
 _ROWS = 512  # of a block: two million entries at K = 4096 stay in cache
 
@@ -26,10 +29,15 @@ class Packed:
 
 
 def pack(bits):
-  """`Packed` of booleans [N, K]."""
+  """`Packed` of booleans [N, K], or of integers: those above 0 are True."""
+  bits = jnp.asarray(bits)
   if bits.ndim != 2:
     raise ValueError(f"bits must be [N, K], got shape {bits.shape}")
-  packed = jnp.packbits(jnp.asarray(bits, bool), axis=1, bitorder="little")
+  if jnp.issubdtype(bits.dtype, jnp.integer):
+    bits = bits > 0
+  if bits.dtype != bool:
+    raise ValueError(f"bits must be booleans or integers, got {bits.dtype}")
+  packed = jnp.packbits(bits, axis=1, bitorder="little")
   return Packed(packed, bits.shape[1])
 
 
@@ -37,6 +45,23 @@ def unpack(packed):
   """Booleans [N, num] of `Packed`."""
   bits = jnp.unpackbits(packed.bits, axis=1, bitorder="little")
   return bits[:, : packed.num].astype(bool)
+
+
+def checked(features):
+  """Features of a kind that the products take, floats of 32 bits or more.
+
+  Raises:
+    ValueError: complex numbers, or floats that are not finite.
+  """
+  if isinstance(features, Packed):
+    return features
+  if not isinstance(features, jax.Array):
+    features = np.asarray(features)
+  if features.dtype == bool or jnp.issubdtype(features.dtype, jnp.integer):
+    return jnp.asarray(features)
+  features = values.finite(features, "features")
+  halves = jnp.finfo(features.dtype).bits < 32
+  return features.astype(jnp.float32) if halves else features
 
 
 def shape(features):
@@ -149,16 +174,21 @@ def _over_blocks(features, kind, body, carry):
     first = jnp.minimum(index * rows, total - rows)
     block = jax.lax.dynamic_slice_in_dim(stored, first, rows)
     own = first + jnp.arange(rows) >= index * rows
-    return body(_widened(block, num, kind), first, own, carry)
+    if isinstance(features, Packed):
+      block = _signs(block, num, kind)
+    return body(_widened(block, kind), first, own, carry)
 
   return jax.lax.fori_loop(0, -(-total // rows), step, carry)
 
 
-def _widened(block, num, kind):
-  if block.dtype == jnp.uint8:
-    bits = (block[:, :, None] >> jnp.arange(8, dtype=jnp.uint8)[None, None]) & 1
-    signs = 2 * bits.astype(kind) - 1
-    return signs.reshape(len(block), -1)[:, :num]
+def _signs(block, num, kind):
+  """+-1 [B, num] of packed bits [B, ceil(num / 8)]."""
+  bits = (block[:, :, None] >> jnp.arange(8, dtype=jnp.uint8)[None, None]) & 1
+  signs = 2 * bits.astype(kind) - 1
+  return signs.reshape(len(block), -1)[:, :num]
+
+
+def _widened(block, kind):
   if block.dtype == bool:
     return 2 * block.astype(kind) - 1
   return block.astype(kind)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.classify import hinge
+from spdjax.classify import hinge, values
 
 LOSSES = tuple(hinge.STARTS)
 
@@ -27,81 +27,77 @@ def signs(y, shape, num_classes, kind) -> Targets:
       f"y must have a label for each of the {shape[0]} rows of features, got "
       f"shape {np.shape(y)}"
     )
-  plain = not isinstance(y, jax.core.Tracer)
-  if plain and np.asarray(y).dtype.kind not in "iuf":
-    raise ValueError(f"y must be numbers, got {np.asarray(y).dtype}")
-  single = np.ndim(y) == 1 and _is_binary(y, num_classes)
-  if single or np.ndim(y) == 2:
-    bad = plain and np.flatnonzero(np.abs(np.asarray(y)) != 1)
-    if plain and len(bad):
-      raise ValueError(f"y must be -1 or 1; entry {bad[0]} is not")
+  y = y if values.traced(y) else np.asarray(y)
+  plain = not values.traced(y)
+  if plain and y.dtype.kind not in "iuf":
+    raise ValueError(f"y must be numbers, got {y.dtype}")
+  single = y.ndim == 1 and _is_binary(y, num_classes)
+  if single or y.ndim == 2:
+    if plain and len(bad := np.argwhere(np.abs(y) != 1)):
+      raise ValueError(f"y must be -1 or 1; entry {bad[0][0]} is not")
     return Targets(jnp.asarray(y, kind).reshape(shape[0], -1), single)
-  if num_classes is None:
-    if not plain:
-      raise ValueError("num_classes is needed where y is traced")
-    num_classes = int(np.max(np.asarray(y))) + 1
+  num_classes = _count(y, num_classes)
   if plain:
-    _check_classes(np.asarray(y), num_classes)
+    values.in_range(y, num_classes)
   classes = jnp.arange(num_classes, dtype=jnp.int32)
   member = jnp.asarray(y, jnp.int32)[:, None] == classes[None]
   return Targets(jnp.where(member, 1, -1).astype(kind), False)
 
 
+def _count(y, num_classes):
+  """The number of classes, from the largest label where it is not given."""
+  if num_classes is not None:
+    return values.whole(num_classes, "num_classes", 1)
+  if values.traced(y):
+    raise ValueError("num_classes is needed where y is traced")
+  bad = np.flatnonzero(~((y >= 0) & (y < np.inf) & (y == np.floor(y))))
+  if len(bad):
+    raise ValueError(
+      f"y must be -1 and 1, or classes from 0 on; entry {bad[0]} is {y[bad[0]]}"
+    )
+  if (y == y[0]).all():
+    raise ValueError(f"y has the one class {y[0]}; expected two or more")
+  return int(np.max(y)) + 1
+
+
 def _is_binary(y, num_classes):
   if num_classes is not None:
     return False
-  if isinstance(y, jax.core.Tracer):
+  if values.traced(y):
     return jnp.issubdtype(y.dtype, jnp.floating)
-  return set(np.unique(np.asarray(y)).tolist()) <= {-1, 1}
-
-
-def _check_classes(y, num_classes):
-  bad = np.flatnonzero((y < 0) | (y >= num_classes) | (y != np.floor(y)))
-  if len(bad):
-    raise ValueError(
-      f"y must be classes 0 to {num_classes - 1}; entry {bad[0]} is {y[bad[0]]}"
-    )
+  return set(np.unique(y).tolist()) <= {-1, 1}
 
 
 def costs(c, sample_weight, num: int, kind):
   """c * sample_weight, [N, 1]; [1, 1] without weights."""
-  if not isinstance(c, jax.core.Tracer) and not 0 < float(c) < np.inf:
-    raise ValueError(f"c must be above 0 and finite, got {c}")
-  c = jnp.asarray(c, kind)
+  c = jnp.asarray(values.positive(c, "c"), kind)
   if sample_weight is None:
     return c.reshape(1, 1)
-  if np.shape(sample_weight) != (num,):
-    raise ValueError(
-      f"sample_weight must be [{num}], got {np.shape(sample_weight)}"
-    )
-  if not isinstance(sample_weight, jax.core.Tracer):
-    own = np.asarray(sample_weight)
-    bad = np.flatnonzero(~((own >= 0) & (own < np.inf)))
-    if len(bad):
-      raise ValueError(
-        f"sample_weight[{bad[0]}] is {own[bad[0]]}; expected >= 0"
-      )
-  return c * jnp.asarray(sample_weight, kind)[:, None]
+  return c * values.weights(sample_weight, num).astype(kind)[:, None]
 
 
 def scale(bias, kind):
   """The scale of the appended constant, 0 for none."""
   if bias is None:
     return jnp.zeros((), kind)
-  if not isinstance(bias, jax.core.Tracer) and not 0 < float(bias) < np.inf:
-    raise ValueError(f"bias must be above 0 and finite, or None, got {bias}")
-  return jnp.asarray(bias, kind)
+  return jnp.asarray(values.positive(bias, "bias"), kind)
 
 
 def columns(column_scale, num: int, kind):
   """The scales [K] of the columns."""
   if column_scale is None:
     return jnp.ones(num, kind)
-  if np.shape(column_scale) != (num,):
-    raise ValueError(
-      f"column_scale must be [{num}], got {np.shape(column_scale)}"
-    )
-  return jnp.asarray(column_scale, kind)
+  column_scale = values.finite(column_scale, "column_scale")
+  if column_scale.shape != (num,):
+    raise ValueError(f"column_scale must be [{num}], got {column_scale.shape}")
+  return column_scale.astype(kind)
+
+
+def tolerance(tol, kind):
+  """Of the gap, relative to the objective; by default the root of the eps."""
+  if tol is None:
+    tol = jnp.finfo(kind).eps ** 0.5
+  return jnp.asarray(values.nonnegative(tol, "tol"), kind)
 
 
 def check_loss(loss):

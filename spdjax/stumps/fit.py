@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from spdjax.classify import values
 from spdjax.stumps import mappings, rules, sampling
 from spdjax.stumps import theta as thetas
 from spdjax.stumps.kernel import Model
@@ -75,19 +76,21 @@ def fit(
     ValueError: wrong shapes or names, NaN labels, a single class, x that is not
       finite.
   """
-  x = mappings.floats(x)
+  x = values.finite(x)
   classes, y, weight = _checked(x, y, sample_weight, class_weight)
   if selection not in thetas.SELECTIONS:
     raise ValueError(
       f"selection must be one of {', '.join(thetas.SELECTIONS)}, got "
       f"{selection!r}"
     )
-  for name, value in (("c", c), ("c_theta", c_theta)):
-    if value is not None and not 0 < value < np.inf:
-      raise ValueError(f"{name} must be above 0 and finite, got {value}")
-  for name, value in (("keep", keep), ("negatives", negatives)):
-    if value is not None and value < 1:
-      raise ValueError(f"{name} must be at least 1, got {value}")
+  num_stumps = values.whole(num_stumps, "num_stumps", 1)
+  c = values.positive(c, "c")
+  c_theta = 30 / len(x) if c_theta is None else c_theta
+  c_theta = values.positive(c_theta, "c_theta")
+  negatives = len(x) if negatives is None else negatives
+  negatives = values.whole(negatives, "negatives", 1)
+  if keep is not None:
+    keep = values.whole(keep, "keep", 1)
   if rule not in rules.RULES:
     raise ValueError(
       f"rule must be one of {', '.join(rules.RULES)}, got {rule!r}"
@@ -112,8 +115,8 @@ def fit(
     selection,
     keep=keep,
     rule=rule,
-    c_theta=30 / len(x) if c_theta is None else c_theta,
-    negatives=len(x) if negatives is None else negatives,
+    c_theta=c_theta,
+    negatives=negatives,
     c=c,
     **common,
   )
@@ -160,12 +163,13 @@ def _checked(x, y, sample_weight, class_weight):
   """(classes [C], y [N] in 0 .. C - 1, weights [N] or None)."""
   if x.ndim != 2 or 0 in x.shape:
     raise ValueError(f"x must be [N, D], not empty, got shape {x.shape}")
-  bad = np.argwhere(~np.isfinite(np.asarray(x)))
-  if len(bad):
-    raise ValueError(f"x[{bad[0][0]}, {bad[0][1]}] is not finite")
   if np.shape(y) != (len(x),):
     raise ValueError(
       f"y must have one label for each of {len(x)} items, got {np.shape(y)}"
+    )
+  if np.asarray(y).dtype.kind not in "biufUST":
+    raise ValueError(
+      f"y must be integers, strings or booleans, got {np.asarray(y).dtype}"
     )
   classes, y = np.unique(np.asarray(y), return_inverse=True)
   if len(classes) < 2:
@@ -174,12 +178,10 @@ def _checked(x, y, sample_weight, class_weight):
     raise ValueError("y has labels that are NaN")
   weight = None
   if sample_weight is not None:
-    weight = jnp.asarray(sample_weight, jnp.result_type(float))
+    weight = values.weights(sample_weight, len(x))
   if class_weight is not None:
-    if np.shape(class_weight) != (len(classes),):
-      raise ValueError(
-        f"class_weight must be [{len(classes)}], got {np.shape(class_weight)}"
-      )
-    own = jnp.asarray(class_weight, jnp.result_type(float))[y]
+    own = values.weights(class_weight, len(classes), "class_weight")[y]
     weight = own if weight is None else weight * own
+  if weight is not None and len(np.unique(y[np.asarray(weight) > 0])) < 2:
+    raise ValueError("the weights leave fewer than two classes above 0")
   return classes, jnp.asarray(y, jnp.int32), weight

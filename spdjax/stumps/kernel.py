@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.stumps.mappings import check_features, evaluate
+from spdjax.classify import values
+from spdjax.stumps.mappings import check_features, evaluate, num_mappings
 
 _ENTRIES = 1 << 22  # of a block of responses
 
@@ -30,8 +31,12 @@ def kernel(stumps, theta, x, z):
 
   For items x [N, D] and z [M, D].
 
+  Raises:
+    ValueError: theta is not [K] numbers >= 0, or x or z lacks features.
+
   Reference: Roig, Boix & Van Gool, eq. 3.
   """
+  theta = _theta(stumps, theta)
   left, right = (_responses(stumps, items, theta.dtype) for items in (x, z))
   product = jnp.matmul(left * theta[None], right.T, precision="highest")
   return (theta.sum() + product) / 2
@@ -42,8 +47,12 @@ def feature_map(stumps, theta, x):
 
   sqrt(theta_k) sigma_k for all k, then sqrt(theta_k) (1 - sigma_k).
 
+  Raises:
+    ValueError: theta is not [K] numbers >= 0, or x lacks features.
+
   Reference: Roig, Boix & Van Gool, eq. 4.
   """
+  theta = _theta(stumps, theta)
   bits = evaluate(stumps, x)
   both = jnp.concatenate([bits, ~bits], 1).astype(theta.dtype)
   return both * jnp.sqrt(jnp.concatenate([theta, theta]))[None]
@@ -55,10 +64,12 @@ def decision(model, x):
   Raises:
     ValueError: x is not [N, D], or has fewer features than the model looks at.
   """
-  x = jnp.asarray(x)
+  x = values.floats(x)
   if x.ndim != 2:
     raise ValueError(f"x must be [N, D], got shape {x.shape}")
   check_features(model.stumps, x)
+  if not len(x):
+    return jnp.zeros((0, len(model.weights)), model.weights.dtype)
   return _decision(model.stumps, model.weights, model.bias, x)
 
 
@@ -85,6 +96,10 @@ def predict(model, x):
   if isinstance(best, jax.core.Tracer):
     return jnp.asarray(model.classes)[best]
   return np.asarray(model.classes)[np.asarray(best)]
+
+
+def _theta(stumps, theta):
+  return values.weights(theta, num_mappings(stumps), "theta")
 
 
 def _responses(stumps, x, kind):

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.classify import responses
+from spdjax.classify import responses, values
 from spdjax.classify.responses import Packed, pack, unpack
 
 __all__ = [
@@ -72,7 +72,7 @@ def evaluate(stumps, x):
     ValueError: x is not [N, D], or has fewer features than the mappings look
       at.
   """
-  x = floats(x)
+  x = values.floats(x)
   if x.ndim != 2:
     raise ValueError(f"x must be [N, D], got shape {x.shape}")
   check_features(stumps, x)
@@ -104,14 +104,6 @@ def packed_responses(stumps, x):
     return jax.lax.dynamic_update_slice(out, bits, (first, 0))
 
   return Packed(jax.lax.fori_loop(0, -(-rows // block), body, out), num)
-
-
-def floats(x):
-  """x as it is, or in the default float dtype where it is not of floats."""
-  x = jnp.asarray(x)
-  if jnp.issubdtype(x.dtype, jnp.floating):
-    return x
-  return x.astype(jnp.result_type(float))
 
 
 def check_features(stumps, x):

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.classify import responses
+from spdjax.classify import responses, values
 
 RULES = ("balanced", "majority")
 
@@ -44,6 +44,8 @@ def signs(features, y, *, num_classes, rule="balanced"):
     y: [N] in 0 .. C - 1.
   """
   _check_rule(rule)
+  features = responses.checked(features)
+  y = values.labels(y, responses.shape(features)[0], num_classes)
   classes = jnp.arange(num_classes, dtype=jnp.int32)
   member = jnp.asarray(y, jnp.int32)[:, None] == classes[None]
   total = member.sum(0, dtype=jnp.int32)

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.stumps.mappings import And, Projections, Stumps, Xor, floats
+from spdjax.classify import values
+from spdjax.stumps.mappings import And, Projections, Stumps, Xor
 
 KINDS = ("stump", "xor", "and", "projection", "xor_projection")
 THRESHOLDS = ("uniform", "value", "midpoint")
@@ -60,10 +61,11 @@ def sample(
   Raises:
     ValueError: an unknown name, a wrong shape or grid, or constant x.
   """
-  _check(x, num, thresholds, kind, draw, grid)
-  if draw == "local" and radius < 1:
-    raise ValueError(f"radius must be at least 1, got {radius}")
-  x = floats(x)
+  x = values.floats(x)
+  _check(x, thresholds, kind, draw, grid)
+  num = values.whole(num, "num", 1)
+  if draw == "local":
+    radius = values.whole(radius, "radius", 1)
   weight = np.asarray(_spread(x))
   if not (weight > 0).any():
     raise ValueError("all features of x are constant")
@@ -74,7 +76,7 @@ def sample(
   return _build(own_key, own, place, thresholds=thresholds, kind=kind)
 
 
-def _check(x, num, thresholds, kind, draw, grid):
+def _check(x, thresholds, kind, draw, grid):
   for name, value, known in (
     ("thresholds", thresholds, THRESHOLDS),
     ("kind", kind, KINDS),
@@ -86,9 +88,9 @@ def _check(x, num, thresholds, kind, draw, grid):
       )
   if x.ndim != 2 or 0 in x.shape:
     raise ValueError(f"x must be [N, D], not empty, got shape {x.shape}")
-  if num < 1:
-    raise ValueError(f"num must be at least 1, got {num}")
-  if draw == "local" and (grid is None or grid[0] * grid[1] != x.shape[1]):
+  if draw == "local" and (
+    np.shape(grid) != (2,) or grid[0] * grid[1] != x.shape[1]
+  ):
     raise ValueError(
       f"draw 'local' needs a grid of {x.shape[1]} pixels, got {grid}"
     )

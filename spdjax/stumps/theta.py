@@ -105,11 +105,21 @@ def reweight(features, y, *, num_classes, keep, c, weight, tol):
       init=init,
     )  # fmt: skip
     init = w, b
-    theta = jnp.sqrt(theta) * jnp.linalg.norm(w, axis=0)
+    theta = jnp.sqrt(theta) * _norms(w)
     left = round(num * (keep / num) ** (step / _ROUNDS))
     theta = _largest(theta, left)
     theta /= theta.sum()
   return theta, info
+
+
+def _norms(w):
+  """Norms of the columns up to a common factor; ones where all are 0.
+
+  For a tiny c the squares of w would underflow.
+  """
+  most = jnp.abs(w).max()
+  norms = jnp.linalg.norm(w / jnp.where(most > 0, most, 1), axis=0)
+  return jnp.where(most > 0, norms, 1)
 
 
 def greedy(key, features, y, *, num_classes, keep, c, weight, tol):

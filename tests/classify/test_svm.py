@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from spdjax.classify import l1_svm, l2_svm, pack
+from spdjax.classify import l1_svm, l2_svm, pack, unpack
 
 LOSSES = ["squared_hinge", "hinge"]
 
@@ -201,6 +201,16 @@ def test_float32_meets_its_own_default_gap(rng):
     ({"sample_weight": np.full(50, -1.0)}, r"sample_weight\[0\] is -1"),
     ({"sample_weight": np.ones(3)}, r"sample_weight must be \[50\]"),
     ({"features": np.ones((50, 0))}, "features must be"),
+    ({"features": np.diag([1, np.nan] * 25)}, r"features\[1, 1\] is not fin"),
+    ({"features": np.ones((50, 4)) * 1j}, "features must be real numbers"),
+    ({"features": np.array([["a"]] * 50)}, "features must be real numbers"),
+    ({"c": "1"}, "c must be above 0 and finite, got '1'"),
+    ({"c": None}, "c must be above 0 and finite, got None"),
+    ({"tol": -1e-3}, "tol must be >= 0"),
+    ({"max_steps": -1}, "max_steps must be at least 0 and whole"),
+    ({"max_steps": 2.5}, "max_steps must be at least 0 and whole"),
+    ({"init": np.full(4, np.inf)}, r"init\[0\] is not finite|init must be"),
+    ({"init": np.zeros(3)}, "init must be"),
   ],
 )
 @pytest.mark.parametrize("solver", [l1_svm, l2_svm])
@@ -209,6 +219,63 @@ def test_wrong_inputs_are_named(solver, change, message, rng):
   args = {"features": x, "y": y} | change
   with pytest.raises(ValueError, match=message):
     solver(args.pop("features"), args.pop("y"), **args)
+
+
+@pytest.mark.parametrize(
+  ("change", "message"),
+  [
+    ({"y": np.zeros(50, int)}, "y has the one class 0"),
+    ({"y": np.arange(50) % 3 - 1}, "-1 and 1, or classes from 0 on; entry 0"),
+    ({"y": np.arange(50) % 3, "num_classes": 2.5}, "num_classes must be"),
+    ({"y": np.arange(50) % 3, "num_classes": 2}, "classes 0 to 1; entry 2"),
+    ({"bias": -1}, "bias must be above 0"),
+    ({"column_scale": [1, np.nan, 1, 1]}, r"column_scale\[1\] is not finite"),
+    ({"column_scale": [1, 1]}, r"column_scale must be \[4\]"),
+  ],
+)
+def test_wrong_inputs_of_l2_are_named(change, message, rng):
+  x, y = problem(rng, 50, 4)
+  args = {"y": y} | change
+  with pytest.raises(ValueError, match=message):
+    l2_svm(x, args.pop("y"), **args)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("solver", [l1_svm, l2_svm])
+def test_weights_of_nothing_give_nothing(solver, loss, rng):
+  x, y = problem(rng, 50, 4)
+  w, *_, info = solver(x, y, loss=loss, sample_weight=np.zeros(50))
+  np.testing.assert_array_equal(w, 0)
+  assert info.converged and float(info.objective) == float(info.gap) == 0
+
+
+@pytest.mark.parametrize("solver", [l1_svm, l2_svm])
+def test_halves_are_widened(solver, rng):
+  x, y = problem(rng, 50, 4)
+  x = x.astype(np.float16)
+  w, *_, info = solver(x, y)
+  right, *_ = solver(x.astype(np.float32), y)
+  assert info.converged and w.dtype == np.float32
+  np.testing.assert_array_equal(w, right)
+
+
+def test_a_check_inside_jit_sees_what_is_at_hand(rng):
+  x, y = problem(rng, 50, 4)
+  x[3, 1] = np.inf
+  with pytest.raises(ValueError, match=r"features\[3, 1\] is not finite"):
+    jax.jit(lambda c: l2_svm(x, y, c=c)[0])(1.0)
+
+
+def test_integers_are_packed_by_sign(rng):
+  bits = rng.random((5, 11)) < 0.5
+  for own in (bits, bits.astype(np.int8), np.where(bits, 1, -1)):
+    np.testing.assert_array_equal(unpack(pack(own)), bits)
+  with pytest.raises(ValueError, match="bits must be booleans or integers"):
+    pack(bits.astype(float))
+  # Bytes of 0 and 1 are numbers, not bits that were packed before.
+  own = l2_svm(bits.astype(np.uint8), np.array([1, -1, 1, -1, 1]))[0]
+  right = l2_svm(bits.astype(float), np.array([1, -1, 1, -1, 1]))[0]
+  np.testing.assert_allclose(own, right, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -82,12 +82,18 @@ def test_folds_are_stratified_and_cover_once(num):
       assert count // num <= here <= -(-count // num)
 
 
+@pytest.mark.parametrize("num", [1, 25])
+def test_folds_refuse_a_number(num):
+  with pytest.raises(UserError, match=f"{num} folds of {len(LABELS)} items"):
+    splits.folds(LABELS, num, seed=0)
+
+
 @pytest.mark.parametrize(
-  ("labels", "num"), [(LABELS, 1), (LABELS, 25), ([0, 0, 1], 2)]
+  ("names", "told"), [(None, "1"), (["oak", "ash"], "'ash'")]
 )
-def test_folds_refuse(labels, num):
-  with pytest.raises(UserError, match=f"{num} folds of {len(labels)} items"):
-    splits.folds(labels, num, seed=0)
+def test_folds_name_a_class_of_one(names, told):
+  with pytest.raises(UserError, match=f"class {told} has a single item"):
+    splits.folds([0, 0, 1], 2, seed=0, names=names)
 
 
 def test_leave_one_group_out():

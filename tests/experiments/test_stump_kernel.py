@@ -128,7 +128,13 @@ def test_a_svmlight_file(tmp_path, rng):
     ("a.csv", "x,y\n1,a\nnan,b\n", ("line 3", "x", "'nan'")),
     ("a.csv", "x,y\n1,a\n2,a\n", ("1 class", "a.csv")),
     ("a.csv", "x,y\n" + "1,a\n1,b\n" * 20, ("constant",)),
+    ("a.csv", "x,y\n1,a\n2,\n", ("line 3", "empty label")),
+    ("a.csv", "x;y\n1;a\n2;b\n", ("one column", "not by ';'")),
+    ("a.csv", "x,7,y\n1,2,a\n2,3,b\n", ("line 1", "'x'", "header")),
+    ("a.csv", "x,y\n1,a\n" + "2,b\n3,b\n" * 4, ("class 'a'", "single item")),
     ("a.svm", "1 1:2\n0 nonsense\n", ("a.svm", "svmlight")),
+    ("a.svm", "1 1:2\n0 1000000000:1\n", ("a.svm", "GiB as a table")),
+    ("a.gz", "no gzip", ("a.gz", "svmlight")),
   ],
 )
 def test_a_wrong_file_is_told_in_one_sentence(name, text, words, run, tmp_path):
@@ -147,6 +153,12 @@ def test_a_wrong_npz_is_told_in_one_sentence(run, tmp_path, rng):
   refused(run(flag), "X[0, 2]")
   np.savez(path, X=x, y=np.zeros(90, int))
   refused(run(flag), "class")
+  np.savez(path, X=x, y=y * 1j)
+  refused(run(flag), "own.npz", "complex128")
+  for n_train in ([60, 30], "many", np.nan, 0, 90):
+    np.savez(path, X=x, y=y, n_train=n_train)
+    refused(run(flag), "n_train", "from 1 to 89")
+  refused(run(f"--config.path={tmp_path}"), "a folder")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +210,20 @@ def test_a_cell_beyond_the_precision_is_named(run, tmp_path, rng):
   np.savez(tmp_path / "own.npz", X=x, y=y, n_train=60)
   flag = f"--config.path={tmp_path / 'own.npz'}"
   refused(run(flag), "row 7, feature 2", "float32")
+
+
+def test_a_header_of_numbers_is_known_by_the_label(tmp_path):
+  path = tmp_path / "own.csv"
+  path.write_text("2010,2011,kind\n1,2,oak\n3,4,ash\n")
+  names, x, y = tables.read_csv(path, "kind")
+  assert names == ["2010", "2011"] and y.tolist() == ["oak", "ash"]
+  np.testing.assert_array_equal(x, [[1, 2], [3, 4]])
+  for label in ("²", "--1", "9"):
+    with pytest.raises(UserError, match="no column"):
+      tables.read_csv(path, label)
+  path.write_bytes("a,b\n1,é\n".encode("latin-1"))
+  with pytest.raises(UserError, match=r"own\.csv: byte 6 is not UTF-8"):
+    tables.read_csv(path)
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):

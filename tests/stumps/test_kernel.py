@@ -160,6 +160,14 @@ def test_float32_and_jit_agree_with_float64(key, rng):
     ({"selection": "best"}, "selection must be one of"),
     ({"c": -1.0}, "c must be above 0"),
     ({"class_weight": [1.0]}, r"class_weight must be \[2\]"),
+    ({"class_weight": [1.0, 0]}, "fewer than two classes above 0"),
+    ({"sample_weight": np.zeros(20)}, "fewer than two classes above 0"),
+    ({"sample_weight": np.full(20, -1)}, r"sample_weight\[0\] is -1"),
+    ({"x": np.ones((20, 4)) * 1j}, "x must be real numbers, got complex128"),
+    ({"y": np.arange(20) % 2 * 1j}, "y must be integers, strings or booleans"),
+    ({"keep": 2.5}, "keep must be at least 1 and whole, got 2.5"),
+    ({"c": "a"}, "c must be above 0 and finite, got 'a'"),
+    ({"c_theta": 0}, "c_theta must be above 0"),
     ({"rule": "median", "selection": "none"}, "rule must be one of"),
     ({"keep": 0}, "keep must be at least 1"),
     ({"negatives": 0}, "negatives must be at least 1"),
@@ -169,6 +177,39 @@ def test_wrong_inputs_are_named(change, message, key, rng):
   args = {"x": rng.normal(size=(20, 4)), "y": np.arange(20) % 2} | change
   with pytest.raises(ValueError, match=message):
     stumps.fit(key, args.pop("x"), args.pop("y"), num_stumps=8, **args)
+
+
+@pytest.mark.parametrize(
+  ("theta", "message"),
+  [
+    (np.ones(7), r"theta must be \[8\]"),
+    (np.full(8, -1.0), r"theta\[0\] is -1"),
+    (np.full(8, np.nan), r"theta\[0\] is nan"),
+  ],
+)
+def test_a_wrong_theta_is_named(theta, message, key, rng):
+  x = rng.normal(size=(9, 3))
+  drawn = stumps.sample(key, x, 8)
+  with pytest.raises(ValueError, match=message):
+    stumps.kernel(drawn, theta, x, x)
+  with pytest.raises(ValueError, match=message):
+    stumps.feature_map(drawn, theta, x)
+
+
+def test_reweighting_outlasts_a_tiny_cost(key, rng):
+  x, y = blobs(rng)
+  model, _ = stumps.fit(
+    key, x.astype(np.float32), y, num_stumps=40, selection="reweight", c=1e-30
+  )
+  assert len(model.theta) == 10
+  np.testing.assert_allclose(model.theta.sum(), 1, rtol=1e-5)
+
+
+def test_no_rows_have_no_labels(key, rng):
+  x, y = blobs(rng)
+  model, _ = stumps.fit(key, x, y, num_stumps=40, selection="none")
+  assert stumps.decision(model, x[:0]).shape == (0, 3)
+  assert stumps.predict(model, x[:0]).shape == (0,)
 
 
 def test_a_missing_feature_is_named(key, rng):
