@@ -21,6 +21,7 @@ import configs
 from experiments import records
 from experiments.errors import UserError
 
+_NONE = re.compile(r"--?config\.(\w+)=[nN]one")
 USAGE = """\
 usage: python -m experiments.NAME --config=configs/NAME.py[:VARIANT]
          [--config.FIELD=VALUE ...] --workdir=DIR [--overwrite]
@@ -101,12 +102,16 @@ def load_config(spec: str | None):
 
 
 def override(config, args: list[str]):
-  """A copy of the dataclass with `--config.field=value` arguments applied."""
+  """A copy of the dataclass with `--config.field=value` arguments applied.
+
+  A number that may be absent is by `none`.
+  """
   for name in re.findall(r"(?m)^--?(?:no)?config\.([^=\n]+)", "\n".join(args)):
     _check_field(config, name)
   values = flags.FlagValues()
   values.set_gnu_getopt(True)
-  argv = ["", *args]
+  absent = [arg for arg in args if _names_none(config, arg)]
+  argv = ["", *(arg for arg in args if arg not in absent)]
   try:
     config_flags.DEFINE_config_dataclass(
       "config", config, flag_values=values, sys_argv=argv
@@ -117,7 +122,17 @@ def override(config, args: list[str]):
   if left:
     raise UserError(f"{left[0]!r} is no flag; see --help.")
   _check_elements(values.config)
+  for arg in absent:
+    setattr(values.config, _NONE.fullmatch(arg)[1], None)
   return values.config
+
+
+def _names_none(config, arg: str) -> bool:
+  found = _NONE.fullmatch(arg)
+  types = {f.name: f.type for f in dataclasses.fields(config)}
+  kinds = typing.get_args(types.get(found[1])) if found else ()
+  # A text may be "none" itself.
+  return type(None) in kinds and str not in kinds
 
 
 def set_up(config) -> None:

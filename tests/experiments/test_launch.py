@@ -68,6 +68,8 @@ def run(config, tmp_path, capsys):
     (["--config.fast"], "fast", True),
     (["--config.fast", "--noconfig.fast"], "fast", False),
     (["--config.limit=4"], "limit", 4),
+    (["--config.limit=4", "--config.limit=none"], "limit", None),
+    (["--config.name=none"], "name", "none"),
     ([], "limit", None),
     (["--config.dims=(3,4)"], "dims", (3, 4)),
     (["--config.dims=5"], "dims", (5,)),
