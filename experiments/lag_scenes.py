@@ -32,6 +32,7 @@ def experiment(config, workdir) -> dict:
   begin = time.perf_counter()
   loaded = pictures.load(config)
   images.tell_skipped(loaded.skipped)
+  pictures.tell_remarks(loaded)
   parts = _splits(config, loaded)
   workdir = records.start(workdir, config)
   records.log(
@@ -40,6 +41,7 @@ def experiment(config, workdir) -> dict:
     images=len(loaded.labels),
     classes=loaded.classes,
     skipped=loaded.skipped,
+    remarks={remark: len(own) for remark, own in loaded.remarks.items()},
     seconds=time.perf_counter() - begin,
   )
   lines = []

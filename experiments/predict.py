@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.data import images, matrices, tables
+from experiments.data import matrices, tables
 from experiments.errors import UserError
 from experiments.lag import model_file as lag_file
 from experiments.lag import pictures
@@ -59,15 +59,9 @@ def reader(folder):
 
 def _of_pictures(model):
   def predict(file):
-    image = pictures.resized(images.read_grey(file), model.config)
-    least = max(model.config.patches)
-    if min(image.shape) < least:
-      raise UserError(
-        f"{file} is {image.shape[0]} x {image.shape[1]} pixels; expected no "
-        f"less than a patch, {least}."
-      )
+    image, _ = pictures.read_one(file, model.config)
     alone = pictures.alone(image, file)
-    (scores,) = lag_file.scores(model, alone, [0], image.shape)
+    (scores,) = lag_file.scores(model, alone, [0], image.shape[:2])
     best = int(scores.argmax())
     yield file, model.classes[best], scores[best]
 

@@ -34,6 +34,13 @@ class Folder(NamedTuple):
   classes: list[str]  # the names of the class folders
 
 
+class Pixels(NamedTuple):
+  """One picture."""
+
+  values: np.ndarray  # [H, W] or [H, W, 3] float64 in [0, 1]
+  remarks: tuple[str, ...]  # what it is beside grey of 8 bits, or floats
+
+
 class Images(NamedTuple):
   """The pictures of a folder; sizes may differ."""
 
@@ -101,20 +108,35 @@ def find(root) -> Folder:
 
 
 def read_grey(path) -> np.ndarray:
-  """One picture, [H, W] float32 in [0, 1].
+  """One picture, [H, W] float32 in [0, 1]; colour becomes BT.601 luma."""
+  return grey(read_pixels(path).values).astype(np.float32)
 
-  Colour becomes BT.601 luma, alpha is dropped, 8 and 16 bits are scaled by
-  their range; of several frames the first counts. UserError names the file
-  when it is corrupt, has NaN or float values outside [0, 1].
+
+def grey(values) -> np.ndarray:
+  """[H, W] or [H, W, 3] -> [H, W]."""
+  return values if values.ndim == 2 else values @ LUMA
+
+
+def read_pixels(path) -> Pixels:
+  """One picture, grey or in colour.
+
+  Alpha is dropped, 8 and 16 bits are scaled by their range; of several frames
+  the first counts. UserError names the file when it is corrupt, has NaN or
+  float values outside [0, 1].
   """
   try:
     pixels = _decode(Path(path))
   except UNREADABLE as error:
     reason = str(error).replace(str(path), "the file")
     raise UserError(f"{path}: not a readable picture ({reason}).") from error
-  pixels = _scale(_drop_alpha(pixels, path), path)
-  grey = pixels if pixels.ndim == 2 else pixels @ LUMA
-  return grey.astype(np.float32)
+  own = _drop_alpha(pixels, path)
+  remarks = {
+    "in colour": own.ndim == 3 and (own != own[..., :1]).any(),
+    "of 16 bits": pixels.dtype == np.uint16,
+    "with alpha": pixels.ndim == 3 and pixels.shape[2] in (2, 4),
+  }
+  told = tuple(remark for remark, true in remarks.items() if true)
+  return Pixels(_scale(own, path), told)
 
 
 def _decode(path: Path) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Kernel descriptors of pictures in batches, kept in a folder if asked."""
 
 import hashlib
-import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 
 import spdjax
 from experiments import buckets
+from experiments.lag import cache
 from spdjax import images as descriptors
 
 COMPONENTS = 200  # of the kernel descriptors, before the principal components
@@ -44,25 +44,25 @@ def batch(config, pictures, canvas, indices, *, mirrored=False) -> Batch:
   """
   own = [_seen(pictures.read(i), mirrored) for i in indices]
   stack, sizes = buckets.pad(own, canvas, config.batch, np.float32)
+  centres, mask = (
+    np.concatenate(parts, 1)
+    for parts in zip(
+      *(_grid(canvas, sizes, p, config.stride) for p in config.patches),
+      strict=True,
+    )
+  )
   values = {}
   for kind in config.kinds:
     files = [_file(config, kind, image) for image in own]
-    found = _kept(files, canvas, sizes)
+    found = _kept(files, mask)
     if found is None:
       found = _computed(config, kind, stack, sizes)
-      _keep(config, files, found, canvas, sizes)
+      for file, one, inside in zip(files, found, mask, strict=False):
+        if file:
+          cache.write(file, one[inside], config.cache_gb * 1e9)
     values[kind] = found
-  centres, mask = zip(
-    *(_grid(canvas, sizes, p, config.stride) for p in config.patches),
-    strict=True,
-  )
-  return Batch(
-    np.asarray(indices),
-    values,
-    np.concatenate(centres, 1),
-    np.concatenate(mask, 1),
-    bool((sizes == sizes[0]).all()),
-  )
+  alike = bool((sizes == sizes[0]).all())
+  return Batch(np.asarray(indices), values, centres, mask, alike)
 
 
 def _seen(image, mirrored):
@@ -110,34 +110,16 @@ def _code() -> str:
   return digest.hexdigest()
 
 
-def _kept(files, canvas, sizes):
+def _kept(files, mask):
   """The batch from the folder, or None unless it holds all of it."""
-  alike = (sizes == np.asarray(canvas)[None]).all()
-  if not alike or files[0] is None or not all(f.exists() for f in files):
+  if not all(files):
     return None
-  try:
-    found = [np.load(file, allow_pickle=False) for file in files]
-  except (OSError, ValueError, EOFError):
-    return None  # torn or foreign: computed anew
-  return np.stack(found + found[:1] * (len(sizes) - len(files)))
-
-
-def _keep(config, files, values, canvas, sizes) -> None:
-  alike = (sizes == np.asarray(canvas)[None]).all()
-  if files[0] is None or not alike:
-    return
-  folder = Path(config.cache)
-  folder.mkdir(parents=True, exist_ok=True)
-  room = config.cache_gb * 1e9 - _size(folder)
-  for file, own in zip(files, values, strict=False):
-    room -= own.nbytes
-    if room < 0:
-      return
-    partial = file.with_suffix(f".{os.getpid()}.partial")
-    with partial.open("wb") as out:
-      np.save(out, own)
-    partial.replace(file)
-
-
-def _size(folder: Path) -> int:
-  return sum(entry.stat().st_size for entry in os.scandir(folder))
+  found = []
+  for file, inside in zip(files, mask, strict=False):
+    own = cache.read(file)
+    if own is None or own.shape != (inside.sum(), COMPONENTS):
+      return None  # absent, torn or foreign: computed anew
+    found.append(np.zeros((len(inside), COMPONENTS), own.dtype))
+    found[-1][inside] = own
+  # A short batch is filled with its first picture.
+  return np.stack(found + found[:1] * (len(mask) - len(found)))

@@ -1,5 +1,6 @@
 """The pictures of a run, read one at a time."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -17,13 +18,14 @@ _FOLDERS = {"scene15": "scene15", "kth": "kth_tips"}
 class Pictures(NamedTuple):
   """What is known of the pictures; their pixels stay where they are."""
 
-  read: Callable[[int], np.ndarray]  # index -> [H, W] float32 in [0, 1]
+  read: Callable[[int], np.ndarray]  # index -> [H, W (, 3)] float32 in [0, 1]
   names: list[str]  # N, files
   labels: np.ndarray  # [N] int, index into classes
   classes: list[str]
   shapes: list[tuple[int, int]]  # N, as read
   skipped: list[str]  # one sentence for each picture left out
   train: np.ndarray | None  # [N] bool, where the split is given
+  remarks: dict[str, list[str]]  # "in colour" and the like -> names of such
 
 
 def load(config) -> Pictures:
@@ -32,46 +34,78 @@ def load(config) -> Pictures:
   UserError names it, or with `skip_bad` it is left out and told.
   """
   if config.data == "demo":
-    return _demo()
+    return _demo(config)
   folder = images.find(_root(config))
-  read = lambda index: resized(images.read_grey(folder.paths[index]), config)
-  kept, shapes, skipped = [], [], []
-  least = max(config.patches)
+  kept, shapes, skipped, remarks = [], [], [], {}
   for index, path in enumerate(
     tqdm(folder.paths, desc="reading", unit="image")
   ):
     try:
-      shape = read(index).shape
-      if min(shape) < least:
-        raise UserError(
-          f"{path} is {shape[0]} x {shape[1]} pixels; expected no less than a "
-          f"patch, {least} (--config.patches)."
-        )
+      image, own = read_one(path, config)
     except UserError as error:
       if not config.skip_bad:
         raise
       skipped.append(str(error))
       continue
+    for remark in own:
+      remarks.setdefault(remark, []).append(str(path))
     kept.append(index)
-    shapes.append(shape)
+    shapes.append(image.shape[:2])
   labels = folder.labels[kept]
   images.check_counts(_root(config), folder.classes, labels)
   names = [str(folder.paths[index]) for index in kept]
   return Pictures(
-    lambda index: read(kept[index]),
-    names, labels, folder.classes, shapes, skipped, None,
+    lambda index: read_one(folder.paths[kept[index]], config)[0],
+    names, labels, folder.classes, shapes, skipped, None, remarks,
   )  # fmt: skip
+
+
+def read_one(path, config):
+  """(picture, remarks) as the config has it; UserError for too small a one.
+
+  [H, W], or [H, W, 3] where colour is described: grey is then three times
+  the same.
+  """
+  values, remarks = images.read_pixels(path)
+  if "colour" not in config.kinds:
+    values = images.grey(values)
+  elif values.ndim == 2:
+    values = np.repeat(values[..., None], 3, -1)
+  image = resized(values.astype(np.float32), config)
+  least = max(config.patches)
+  if min(image.shape[:2]) < least:
+    raise UserError(
+      f"{path} is {image.shape[0]} x {image.shape[1]} pixels; expected no less "
+      f"than a patch, {least} (--config.patches)."
+    )
+  return image, remarks
+
+
+def tell_remarks(pictures) -> None:
+  """What some pictures are and others are not, on stderr."""
+  num = len(pictures.names)
+  for remark, names in pictures.remarks.items():
+    if len(names) < num:
+      print(
+        f"note: {len(names)} of {num} pictures {remark}, as {names[0]}",
+        file=sys.stderr,
+      )
 
 
 def resized(image, config) -> np.ndarray:
   """The picture with its longer side as the config says, bicubic."""
-  longest = max(image.shape)
+  longest = max(image.shape[:2])
   side = config.side or min(longest, config.max_side)
   if side == longest:
     return image
-  rows, columns = (max(1, round(n * side / longest)) for n in image.shape)
-  own = Image.fromarray(image).resize((columns, rows), Image.Resampling.BICUBIC)
-  return np.clip(np.asarray(own), 0, 1)
+  rows, columns = (max(1, round(n * side / longest)) for n in image.shape[:2])
+  channels = np.atleast_3d(image).transpose(2, 0, 1)
+  own = [
+    Image.fromarray(c).resize((columns, rows), Image.Resampling.BICUBIC)
+    for c in channels
+  ]
+  own = np.clip(np.stack(own, -1), 0, 1)
+  return own if image.ndim == 3 else own[..., 0]
 
 
 def alone(image, name) -> Pictures:
@@ -81,9 +115,10 @@ def alone(image, name) -> Pictures:
     [str(name)],
     np.zeros(1, int),
     [""],
-    [image.shape],
+    [image.shape[:2]],
     [],
     None,
+    {},
   )
 
 
@@ -95,11 +130,13 @@ def _root(config) -> Path:
   return sets.folder(config.data_dir) / _FOLDERS[config.data]
 
 
-def _demo() -> Pictures:
+def _demo(config) -> Pictures:
+  if "colour" in config.kinds:
+    raise UserError("--config.kinds: the bundled pictures have no colour.")
   data = bundled.load(size=64, limit=24)
   names = [f"{data.classes[k]} {i}" for i, k in enumerate(data.labels)]
   return Pictures(
     lambda index: data.images[index],
     names, data.labels, data.classes,
-    [image.shape for image in data.images], [], data.train,
+    [image.shape for image in data.images], [], data.train, {},
   )  # fmt: skip

@@ -8,7 +8,7 @@ from experiments.errors import UserError
 DATA = ("demo", "scene15", "kth", "images")
 CHOICES = {
   "data": DATA,
-  "kinds": ("gradient", "shape"),
+  "kinds": ("gradient", "shape", "colour"),
   "vectors": ("lag", "rlag", "klvec", "fisher"),
   "metric": ("cosine", "euclidean"),
   "dtype": ("float32", "float64"),

@@ -37,14 +37,14 @@ def _encoded(config, seen, encoders, names):
   out = {}
   for kind, encoder in encoders.items():
     values = jnp.asarray(seen.values[kind], encoder.basis.dtype)
-    for name in names:
-      out[kind, name] = _of_batch(config, seen, values, encoder, name)
+    found = _of_batch(config, seen, values, encoder, tuple(names))
+    out |= {(kind, name): own for name, own in found.items()}
   return out
 
 
-def _of_batch(config, seen, values, encoder, name):
-  """[B, S, L] of one kind and vector."""
-  settings = name, config.relevance, config.signed_root
+def _of_batch(config, seen, values, encoder, names):
+  """{name: [B, S, L]} of one kind."""
+  settings = names, config.relevance, config.signed_root
   cells = np.stack(
     [
       np.asarray(pyramid_cells(centres, levels=levels(config)))

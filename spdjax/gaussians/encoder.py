@@ -126,6 +126,8 @@ def encode(
       `cell_statistics`: it is best not traced.
     mask: [T], 0 for padding, which may be anything; None: ones.
     vector: "lag", L = 2 K D; "rlag" or "klvec", L = K D; "fisher", L = 2 K D.
+      Several names, in a tuple, give a dict of their vectors, at little more
+      than the cost of one.
     relevance: of `adapt`, in descriptors; "fisher" has none.
     signed_root: whether v becomes sign(v) sqrt(abs(v)).
     normalise: whether the vector of a cell then gets length 1; zeros stay.
@@ -135,32 +137,48 @@ def encode(
 
   Reference: Gong, Chen & Hu, sections 3.1, 3.4 and 5.
   """
-  if vector not in VECTORS:
-    raise ValueError(
-      f"vector must be one of {', '.join(VECTORS)}, got {vector!r}"
-    )
+  names = (vector,) if isinstance(vector, str) else tuple(vector)
+  for name in names:
+    if name not in VECTORS:
+      raise ValueError(
+        f"vector must be one of {', '.join(VECTORS)}, got {name!r}"
+      )
   check_relevance(relevance)
   items = project(encoder, descriptors, centres)
-  return _vectors(
+  found = _vectors(
     encoder.mixture,
     cell_statistics(encoder.mixture, items, cells, mask),
     relevance,
-    vector=vector,
+    names=names,
     signed_root=signed_root,
     normalise=normalise,
   )
+  return found[vector] if isinstance(vector, str) else found
 
 
 @functools.partial(
-  jax.jit, static_argnames=("vector", "signed_root", "normalise")
+  jax.jit, static_argnames=("names", "signed_root", "normalise")
 )
-def _vectors(base, statistics, relevance, *, vector, signed_root, normalise):
-  def of_cell(own):
-    if vector == "fisher":
-      return fisher(own, base)
-    return _OF_ADAPTED[vector](adapt(base, own, relevance=relevance), base)
+def _vectors(base, statistics, relevance, *, names, signed_root, normalise):
+  """{name: [S, L]}."""
 
-  out = jax.vmap(of_cell)(statistics)
+  def of_cell(own):
+    adapted = adapt(base, own, relevance=relevance)
+    return {
+      name: fisher(own, base)
+      if name == "fisher"
+      else _OF_ADAPTED[name](adapted, base)
+      for name in names
+    }
+
+  form = functools.partial(
+    _formed, signed_root=signed_root, normalise=normalise
+  )
+  return jax.tree.map(form, jax.vmap(of_cell)(statistics))
+
+
+def _formed(out, *, signed_root, normalise):
+  """Vectors [S, L] with the roots and of the length that are asked for."""
   if signed_root:
     out = jnp.sign(out) * _root(jnp.abs(out))
   if normalise:

@@ -127,6 +127,15 @@ def test_a_cell_is_encoded_from_its_items(
     np.testing.assert_allclose(row, right, atol=1e-10)
 
 
+def test_several_vectors_at_once(encoder, descriptors, centres, cells):
+  args = encoder, descriptors, centres, cells
+  found = gaussians.encode(*args, vector=VECTORS, signed_root=True)
+  assert set(found) == set(VECTORS)
+  for name in VECTORS:
+    one = gaussians.encode(*args, vector=name, signed_root=True)
+    np.testing.assert_allclose(found[name], one, rtol=1e-12, atol=1e-14)
+
+
 def test_roots_and_lengths(encoder, descriptors, centres, cells):
   args = encoder, descriptors, centres, cells
   for root in (False, True):

@@ -1,0 +1,46 @@
+"""Arrays kept in a folder of bounded size, by what they were computed from."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+_BEGIN = time.time()
+
+
+def read(file: Path) -> np.ndarray | None:
+  """The array, which is now in use; None for none, or half of one."""
+  try:
+    found = np.load(file, allow_pickle=False)
+    os.utime(file)
+  except (OSError, ValueError, EOFError):
+    return None
+  return found
+
+
+def write(file: Path, array: np.ndarray, limit: float) -> None:
+  """Keeps an array if its folder then holds no more than `limit` bytes.
+
+  What this process has not used gives way, the longest unused first; what it
+  has used stays, since a corpus that is gone through in turn would else find
+  nothing again.
+  """
+  file.parent.mkdir(parents=True, exist_ok=True)
+  if not _made_room(file.parent, limit - array.nbytes):
+    return
+  partial = file.with_suffix(f".{os.getpid()}.partial")
+  with partial.open("wb") as out:
+    np.save(out, array)
+  partial.replace(file)
+
+
+def _made_room(folder: Path, limit: float) -> bool:
+  held = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
+  total = sum(stat.st_size for stat, _ in held)
+  for stat, path in sorted(held, key=lambda pair: pair[0].st_mtime):
+    if total <= limit or stat.st_mtime >= _BEGIN:
+      break
+    Path(path).unlink(missing_ok=True)
+    total -= stat.st_size
+  return total <= limit
