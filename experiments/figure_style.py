@@ -38,6 +38,14 @@ def plain_text(name, longest: int = 24) -> str:
   return name.replace("$", r"\$")
 
 
+def class_names(record: Records, count: int) -> list[str]:
+  """`count` class names, numbers where the records name none."""
+  names = [n for row in rows(record, "data") for n in row.get("classes") or []]
+  return [
+    plain_text(n) for n in (names if len(names) == count else range(count))
+  ]
+
+
 def open_axes(ax):
   """`ax` with a faint grid and no box; returned for chaining."""
   ax.grid(color=FAINT, lw=0.6)

@@ -8,17 +8,17 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from experiments import confusion_figure, lag_figures
 from experiments.cost_figure import cost
 from experiments.figure_style import (
-  INK,
   MARKERS,
   PALETTE,
   TITLE,
+  class_names,
   label_axes,
   legend_outside,
   metric_name,
   open_axes,
-  plain_text,
   rows,
 )
 from experiments.records import Records
@@ -30,6 +30,7 @@ DASHES = (0, (5, 3))
 def draw(record: Records) -> dict[str, Figure]:
   """Every figure that the records hold the numbers of, by file name."""
   known = (cost, accuracy, growth, spectrum, features, confusion, view)
+  known += lag_figures.ALL
   drawn = {f.__name__: f(record) for f in known}
   return {name: figure for name, figure in drawn.items() if figure is not None}
 
@@ -69,28 +70,11 @@ def confusion(record: Records) -> Figure | None:
     return None
   counts = record.arrays["confusion"]
   names = class_names(record, len(counts))
-  percent = 100 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-  cell = 0.62 if len(counts) <= 12 else 0.34
-  side = max(2.4, cell * len(counts)) + 0.075 * max(map(len, names)) + 0.8
+  side = confusion_figure.side(counts, names)
   figure = Figure(figsize=(side + 1, side), layout="constrained")
   ax = figure.subplots()
-  shade = ax.imshow(percent, cmap="Blues", vmin=0, vmax=100)
-  for i, j in np.argwhere(counts) if len(counts) <= 40 else ():
-    text = f"{counts[i, j]:.0f}"
-    if len(counts) <= 12:
-      text += f"\n{percent[i, j]:.0f} %"
-    ink = "white" if percent[i, j] > 55 else INK
-    size = 8.5
-    ax.text(j, i, text, ha="center", va="center", color=ink, fontsize=size)
-  ax.set_xticks(range(len(names)), names, rotation=90)
-  ax.set_yticks(range(len(names)), names)
-  ax.tick_params(length=0, labelsize=9.5, colors=INK)
-  ax.spines[:].set_visible(False)
-  label_axes(ax, "predicted class", "true class")
-  bar = figure.colorbar(shade, ax=ax, shrink=0.6, aspect=25, pad=0.02)
-  bar.set_label("share of the true class (%)", color=INK)
-  bar.ax.tick_params(labelsize=9, colors=INK)
-  bar.outline.set_visible(False)
+  shade = confusion_figure.draw(ax, counts, names, percent=len(counts) <= 12)
+  confusion_figure.share_bar(figure, shade, ax)
   return figure
 
 
@@ -126,14 +110,6 @@ def _view_title(record) -> str:
     return "reduced"
   dim = chosen[-1].get("dim")
   return f"reduced to m = {dim}" if dim else "as chosen: again not reduced"
-
-
-def class_names(record: Records, count: int) -> list[str]:
-  """`count` class names, numbers where the records name none."""
-  names = [n for row in rows(record, "data") for n in row.get("classes") or []]
-  return [
-    plain_text(n) for n in (names if len(names) == count else range(count))
-  ]
 
 
 def _accuracies(found) -> dict[tuple, list[float]]:

@@ -22,8 +22,11 @@ from experiments.lag import (
   products,
   recognise,
   settings,
+  shown,
   summary,
 )
+
+_SHOWN = "shown.npz"
 
 
 def experiment(config, workdir) -> dict:
@@ -50,10 +53,10 @@ def experiment(config, workdir) -> dict:
     records.log(workdir, event, **values)
     lines.append({"event": event, **values})
 
-  confusion = {}
+  arrays = {}
   for number, split in enumerate(parts):
-    _split(config, loaded, split, number, workdir, log, confusion)
-    records.save_arrays(workdir, **confusion)
+    _split(config, loaded, split, number, workdir, log, arrays)
+    records.save_arrays(workdir, **arrays)
   result = summary.result(lines)
   records.log(workdir, "result", **result)
   print(summary.text(result["table"]), flush=True)
@@ -74,21 +77,26 @@ def _splits(config, loaded):
   ]
 
 
-def _split(config, loaded, split, number, workdir, log, confusion) -> None:
+def _split(config, loaded, split, number, workdir, log, arrays) -> None:
   """Everything of one split; what a killed run has finished is read."""
   folder = _stages(config, workdir) / f"split{number}"
   done = folder / "done.json"
   if not done.is_file():
-    rows, counts = _run(config, loaded, split, number, workdir, folder, log)
+    rows, counts, own = _run(
+      config, loaded, split, number, workdir, folder, log
+    )
     shutil.rmtree(folder)
     folder.mkdir()
+    records.write_npz(folder / _SHOWN, own)
     text = json.dumps(records.plain({"rows": rows, "confusion": counts}))
     records.write_bytes(done, text.encode())
   found = json.loads(done.read_text(encoding="utf-8"))
   for row in found["rows"]:
     log("accuracy", split=number, **row)
   for name, counts in found["confusion"].items():
-    confusion[name] = confusion.get(name, 0) + np.array(counts)
+    arrays[name] = arrays.get(name, 0) + np.array(counts)
+  with np.load(folder / _SHOWN, allow_pickle=False) as own:
+    arrays |= own
 
 
 def _stages(config, workdir) -> Path:
@@ -100,11 +108,11 @@ def _stages(config, workdir) -> Path:
 
 
 def _run(config, loaded, split, number, workdir, folder, log):
-  """The "accuracy" lines and the confusions of a split."""
+  """The "accuracy" lines, the confusions and what is shown of a split."""
   folder.mkdir(parents=True, exist_ok=True)
   lap = _laps(log, number)
   encoders = _encoders(config, loaded, split, config.seed + number, folder, lap)
-  lines, confusion = [], {}
+  lines, confusion, own_arrays = [], {}, {}
   for num, own in encoders.items():
     found = products.of_split(
       config, loaded, split, own, config.vectors, folder / f"k{num}"
@@ -112,17 +120,19 @@ def _run(config, loaded, split, number, workdir, folder, log):
     lap("encode", components=num)
     for name in config.vectors:
       for row in _recognised(config, loaded, split, *found[name]):
-        predicted, centroids = row.pop("predicted"), row.pop("centroids")
+        scores, centroids = row.pop("scores"), row.pop("centroids")
         lines.append({"components": num, "vector": name, **row})
         if row["classifier"] != "centroid":
           continue
-        confusion[f"confusion.{name}.{num}"] = _counts(loaded, split, predicted)
+        counts = _counts(loaded, split, scores.argmax(1))
+        confusion[f"confusion.{name}.{num}"] = counts
         main = config.components[0], config.vectors[0]
         if number == 0 and (num, name) == main:
           size = _saved(config, loaded, split, own, centroids, workdir, folder)
           log("model", bytes=size, vector=name, components=num)
+          own_arrays = shown.arrays(config, loaded, split, own, scores)
     lap("recognise", components=num)
-  return lines, confusion
+  return lines, confusion, own_arrays
 
 
 def _laps(log, number):
@@ -172,7 +182,7 @@ def _saved(config, loaded, split, encoders, centroids, workdir, folder) -> int:
 
 
 def _recognised(config, loaded, split, gram, rows):
-  """The fields of an "accuracy" line for each classifier, with predictions."""
+  """The fields of an "accuracy" line for each classifier, with its scores."""
   y, truth = loaded.labels[split.train], loaded.labels[split.test]
   num = len(loaded.classes)
   part, validation = recognise.choose_rank(config, gram, y, num)
@@ -197,9 +207,8 @@ def _recognised(config, loaded, split, gram, rows):
     row = {"classifier": "linear SVM", "c": c, "centroids": None}
     found.append((row, values))
   for row, values in found:
-    predicted = values.argmax(1)
-    right = float(np.mean(predicted == truth))
-    yield {**row, "accuracy": right, "predicted": predicted}
+    right = float(np.mean(values.argmax(1) == truth))
+    yield {**row, "accuracy": right, "scores": values}
 
 
 def _counts(loaded, split, predicted) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 python -m experiments.predict --model=DIR FILE...
 
-DIR is the --workdir of a run of `lag_scenes`, and the files are pictures: one
-line a picture, its path, label and score. Or of `stump_kernel`, and the files
-are tables without labels (.npz with X, or .csv): one line a row.
+DIR is the --workdir of a run. Of `lag_scenes`, the files are pictures: one line
+a picture, its path, label and score. Of `stump_kernel`, they are tables without
+labels (.npz with X [N, D], or .csv): one line a row. Of `spd_reduction`, they
+are pictures or matrices (.npz with X [N, n, n]), as those that it learned from;
+the score is minus the distance to the nearest training item.
 """
 
 import argparse
@@ -13,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.data import matrices, tables
+from experiments import features
+from experiments.data import images, matrices, tables
 from experiments.errors import UserError
 from experiments.lag import model_file as lag_file
 from experiments.lag import pictures
+from experiments.spd import model_file as spd_file
 from experiments.stumps import model_file as stump_file
 
 
@@ -51,9 +55,11 @@ def reader(folder):
     return _of_pictures(lag_file.load(folder))
   if (folder / stump_file.NAME).is_file():
     return lambda file: _of_rows(folder / stump_file.NAME, file)
+  if (folder / spd_file.NAME).is_file():
+    return _of_matrices(spd_file.load(folder))
   raise UserError(
-    f"--model={folder}: no {lag_file.ARRAYS} or {stump_file.NAME} there; name "
-    "the --workdir of a finished run."
+    f"--model={folder}: no {lag_file.ARRAYS}, {stump_file.NAME} or "
+    f"{spd_file.NAME} there; name the --workdir of a finished run."
   )
 
 
@@ -73,6 +79,26 @@ def _of_rows(model, file):
   labels, scores = stump_file.scored(model, x)
   for row, (label, score) in enumerate(zip(labels, scores, strict=True)):
     yield f"{file}:{row}", label, score
+
+
+def _of_matrices(model):
+  def predict(file):
+    if model.pictures:
+      names = [file]
+      x = features.image_covariances(
+        [images.read_grey(file)],
+        kind=model.features,
+        position=model.position,
+        dtype=model.dtype,
+        progress=False,
+      )
+    else:
+      x = matrices.read_npz(file, required=("X",))["X"]
+      names = [f"{file}:{row}" for row in range(len(x))] or [file]
+    labels, scores = spd_file.predict(model, x, names)
+    yield from zip(names, labels, scores, strict=True)
+
+  return predict
 
 
 def _table(path: Path) -> np.ndarray:

@@ -25,7 +25,8 @@ import spdjax
 from experiments.errors import UserError
 
 CONFIG, METRICS, ARRAYS = "config.json", "metrics.jsonl", "arrays.npz"
-MODELS = "model.npz", "lag.npz", "lag.json"  # what a run may save besides
+# What a run may save besides.
+MODELS = "model.npz", "lag.npz", "lag.json", "spd.npz"
 
 
 class Records(NamedTuple):

@@ -12,7 +12,14 @@ import sys
 import zipfile
 from pathlib import Path
 
-from experiments import figures, page, records, stump_page
+from experiments import (
+  figures,
+  lag_page,
+  page,
+  records,
+  spd_page,
+  stump_page,
+)
 from experiments.errors import UserError
 from experiments.records import Records
 
@@ -49,7 +56,8 @@ def report(workdir) -> Path:
   images = {k: _png(figure) for k, figure in figures.draw(record).items()}
   try:
     (workdir / FOLDER).mkdir(exist_ok=True)
-    for stale in {*page.CAPTIONS, *stump_page.CAPTIONS} - set(images):
+    every = {*spd_page.CAPTIONS, *stump_page.CAPTIONS, *lag_page.CAPTIONS}
+    for stale in every - set(images):
       (workdir / FOLDER / f"{stale}.png").unlink(missing_ok=True)
     for name, image in images.items():
       (workdir / FOLDER / f"{name}.png").write_bytes(image)
@@ -68,7 +76,10 @@ def _read(workdir: Path) -> Records:
     if isinstance(error, UserError):
       raise
     raise UserError(f"--workdir={workdir}: unreadable ({error}).") from error
-  shown = ("baseline", "reduced", "choice", "trace", "result", "size")
+  shown = (
+    *("baseline", "reduced", "choice", "trace", "result", "size"),
+    *("accuracy", "stage"),
+  )
   if not any(row.get("event") in shown for row in record.metrics):
     raise UserError(
       f"{workdir / records.METRICS} holds no result yet: it is empty, cut "

@@ -15,6 +15,7 @@ from experiments.spd import (
   baselines,
   candidates,
   learned,
+  model_file,
   settings,
   summary,
   traces,
@@ -54,6 +55,9 @@ def experiment(config, workdir) -> dict:
       full = matrices.logs(config.ridges[0])[split.test]
       arrays = _arrays(arrays, items, split, chosen, full)
       records.save_arrays(workdir, **arrays)
+      if s == 0:
+        size = model_file.save(workdir, config, items, split.train, chosen)
+        log("model", bytes=size)
   result = _result(lines)
   records.log(workdir, "result", **result)
   print(summary.text(result["table"]), flush=True)

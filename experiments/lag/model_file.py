@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from configs.lag_scenes import Config
-from experiments import records
+from experiments import precision, records
 from experiments.data.matrices import read_npz
 from experiments.errors import UserError
 from experiments.lag import models, products, recognise, vectors
@@ -60,6 +60,7 @@ def load(workdir) -> Model:
     vector = kept.pop("vector")
     kept = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
     config = Config(**kept, batch=1)  # one picture at a time, no filling
+    precision.at_least(config.dtype)
     return Model(
       config,
       vector,

@@ -16,6 +16,8 @@ class Chosen(NamedTuple):
   w: np.ndarray  # [n, m]; the identity where nothing is reduced
   predicted: np.ndarray  # [N] int, of the test items
   seen: evaluate.Seen
+  geometry: Geometry
+  classifier: candidates.Classifier
 
 
 def fitter(config, matrices, split):
@@ -90,7 +92,7 @@ def choose(family, config, matrices, split, scores, learn):
   }
   if w is None:
     w = np.eye(matrices.x(geometry.ridge).shape[-1])
-  return row, Chosen(np.asarray(w), predicted, seen)
+  return row, Chosen(np.asarray(w), predicted, seen, geometry, classifier)
 
 
 def spelled(geometry: Geometry) -> dict:

@@ -5,7 +5,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
-from experiments import records
+from experiments import precision, records
 from experiments.data.matrices import read_npz
 from experiments.errors import UserError
 from spdjax import stumps
@@ -35,6 +35,7 @@ def load(path) -> tuple[stumps.Model, int]:
   UserError when it is none.
   """
   arrays = read_npz(path, required=(*_ARRAYS, "num_features"))
+  precision.at_least(arrays["weights"].dtype.name)
   named = {name: jnp.asarray(arrays[name]) for name in _ARRAYS[:-1]}
   model = stumps.Model(
     stumps=_read(arrays, "mapping", path), classes=arrays["classes"], **named

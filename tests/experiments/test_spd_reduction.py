@@ -1,10 +1,11 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from experiments import records, spd_reduction
+from experiments import predict, records, spd_reduction
 
 pytestmark = pytest.mark.slow
 
@@ -121,6 +122,35 @@ def test_arrays_fit_the_records(run, save, rng, tmp_path):
   assert {row["validation"] for row in of(found, "choice")} == {None}
 
 
+def labelled(tmp_path, capsys, *files):
+  """(status, stderr, [(name, label, score)]) of new files."""
+  capsys.readouterr()
+  with pytest.raises(SystemExit) as ended:
+    predict.main([f"--model={tmp_path / 'out'}", *map(str, files)])
+  out, err = capsys.readouterr()
+  rows = [line.split("\t") for line in out.splitlines()]
+  return ended.value.code, err, [(n, k, float(s)) for n, k, s in rows]
+
+
+def test_new_matrices_are_labelled(run, save, rng, tmp_path, capsys):
+  x, y = matrices(rng)
+  train = np.arange(len(y)) % 3 > 0
+  flag = save(x, y, split=np.where(train, "train", "test"))
+  fixed = ("--config.choose=fixed", "--config.baselines=False")
+  assert run(flag, *SMALL, *fixed, "--config.protocol=given")[0] == 0
+  np.savez(tmp_path / "new.npz", X=x[~train])
+  np.savez(tmp_path / "bad.npz", X=x[:2, :3, :3])
+  files = (tmp_path / "new.npz", tmp_path / "bad.npz")
+  status, err, told = labelled(tmp_path, capsys, *files)
+  assert status == 2
+  assert "bad.npz:0: shape (2, 3, 3); the model takes [N, 4, 4]" in err
+  assert told[0][0].endswith("new.npz:0") and len(told) == (~train).sum()
+  right = np.mean([label for _, label, _ in told] == y[~train])
+  accuracy = records.read(tmp_path / "out").metrics[-1]["accuracy"]
+  np.testing.assert_allclose(right, accuracy)
+  assert all(score <= 0 for *_, score in told)
+
+
 def test_groups_are_left_out_one_at_a_time(run, save, rng, tmp_path):
   x, y = matrices(rng)
   groups = np.tile(["p", "q", "r"], 9)
@@ -226,6 +256,17 @@ PICTURES = (
   "--config.choose_metrics=('log_euclidean',)",
   "--config.choose=fixed",
 )
+
+
+def test_new_pictures_are_labelled(run, pictures, tmp_path, capsys):
+  assert run(f"--config.path={pictures}", *PICTURES, variant="images")[0] == 0
+  files = sorted(map(str, pictures.glob("*/*.png")))
+  status, _, told = labelled(tmp_path, capsys, *files)
+  assert status == 0 and [name for name, *_ in told] == files
+  # A training picture is its own nearest one.
+  known = [row for row in told if abs(row[2]) < 1e-3]
+  assert len(known) >= 4
+  assert all(label == Path(name).parent.name for name, label, _ in known)
 
 
 def test_nan_pixels_and_corrupt_pictures_are_named(run, pictures, tmp_path):
