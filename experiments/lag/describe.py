@@ -36,13 +36,13 @@ def plan(pictures, indices, size: int):
   return out
 
 
-def batch(config, pictures, canvas, indices, *, mirrored=False) -> Batch:
+def batch(config, pictures, canvas, indices) -> Batch:
   """The descriptors of one batch of the plan.
 
   They are rounded to float16 whether they are kept or not, so that a run with
   warm descriptors is the same to the last bit.
   """
-  own = [_seen(pictures.read(i), mirrored) for i in indices]
+  own = [pictures.read(i) for i in indices]
   stack, sizes = buckets.pad(own, canvas, config.batch, np.float32)
   centres, mask = (
     np.concatenate(parts, 1)
@@ -63,10 +63,6 @@ def batch(config, pictures, canvas, indices, *, mirrored=False) -> Batch:
     values[kind] = found
   alike = bool((sizes == sizes[0]).all())
   return Batch(np.asarray(indices), values, centres, mask, alike)
-
-
-def _seen(image, mirrored):
-  return np.ascontiguousarray(image[:, ::-1]) if mirrored else image
 
 
 def _computed(config, kind, stack, sizes):

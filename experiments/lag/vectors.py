@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments.lag import describe
+from experiments.lag import describe, mirror
 from spdjax import gaussians
 from spdjax.images import pyramid_cells
 
@@ -24,8 +24,9 @@ def encoded(config, pictures, canvas, indices, encoders, names):
   seen = describe.batch(config, pictures, canvas, indices)
   out = _encoded(config, seen, encoders, names)
   if config.mirrored:
-    other = describe.batch(config, pictures, canvas, indices, mirrored=True)
-    other = _encoded(config, other, encoders, names)
+    other = {kind: mirror.encoder(kind, own) for kind, own in encoders.items()}
+    turned = seen._replace(centres=mirror.centres(seen.centres))
+    other = _encoded(config, turned, other, names)
     out = {key: _unit(out[key] + other[key]) for key in out}
   return {
     key: np.asarray(v[: len(indices)].reshape(len(indices), -1))
