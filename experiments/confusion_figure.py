@@ -17,7 +17,9 @@ def draw(ax, counts, names, *, percent=True):
     ax.text(j, i, text, ha="center", va="center", color=ink, fontsize=8.5)
   ax.set_xticks(range(len(names)), names, rotation=90)
   ax.set_yticks(range(len(names)), names)
-  ax.tick_params(length=0, labelsize=9.5, colors=INK)
+  ax.tick_params(
+    length=0, labelsize=9.5 if len(counts) <= 40 else 5, colors=INK
+  )
   ax.spines[:].set_visible(False)
   label_axes(ax, "predicted class", "true class")
   return shade
@@ -25,7 +27,7 @@ def draw(ax, counts, names, *, percent=True):
 
 def side(counts, names) -> float:
   """Inches that a panel of `draw` needs."""
-  cell = 0.62 if len(counts) <= 12 else 0.34
+  cell = 0.62 if len(counts) <= 12 else 0.34 if len(counts) <= 40 else 0.1
   return max(2.4, cell * len(counts)) + 0.075 * max(map(len, names)) + 0.8
 
 

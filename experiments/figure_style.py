@@ -34,7 +34,9 @@ def metric_name(metric) -> str:
 def plain_text(name, longest: int = 24) -> str:
   """A name on one line that matplotlib does not take for mathematics."""
   name = " ".join(str(name).split())
-  name = name if len(name) <= longest else name[: longest - 1] + "…"
+  if len(name) > longest:  # ends tell names apart as well
+    head = longest // 2
+    name = name[:head] + "…" + name[len(name) - (longest - head - 1) :]
   return name.replace("$", r"\$")
 
 

@@ -220,7 +220,11 @@ def _check_elements(config) -> None:
     kind = typing.get_args(field.type)[0]
     allowed = (int, float) if kind is float else kind
     value = getattr(config, field.name)
-    if not all(isinstance(v, allowed) for v in value):
+    numbers = kind in (int, float)
+    if not all(
+      isinstance(v, allowed) and not (numbers and isinstance(v, bool))
+      for v in value
+    ):
       raise UserError(
         f"--config.{field.name}={value}: expected {_spell(field.type)}."
       )

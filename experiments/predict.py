@@ -4,7 +4,8 @@ python -m experiments.predict --model=DIR FILE...
 
 DIR is the --workdir of a run. Of `lag_scenes`, the files are pictures: one line
 a picture, its path, label and score. Of `stump_kernel`, they are tables without
-labels (.npz with X [N, D], or .csv): one line a row. Of `spd_reduction`, they
+labels (.npz with X [N, D], .csv, or svmlight, whose labels are not used): one
+line a row. Of `spd_reduction`, they
 are pictures or matrices (.npz with X [N, n, n]), as those that it learned from;
 the score is minus the distance to the nearest training item.
 """
@@ -12,8 +13,6 @@ the score is minus the distance to the nearest training item.
 import argparse
 import sys
 from pathlib import Path
-
-import numpy as np
 
 from experiments import features
 from experiments.data import images, matrices, tables
@@ -75,8 +74,8 @@ def _of_pictures(model):
 
 
 def _of_rows(model, file):
-  x = _table(Path(file))
-  labels, scores = stump_file.scored(model, x)
+  _, num = stump_file.load(model)
+  labels, scores = stump_file.scored(model, tables.unlabelled(file, num))
   for row, (label, score) in enumerate(zip(labels, scores, strict=True)):
     yield f"{file}:{row}", label, score
 
@@ -99,27 +98,6 @@ def _of_matrices(model):
     yield from zip(names, labels, scores, strict=True)
 
   return predict
-
-
-def _table(path: Path) -> np.ndarray:
-  if path.suffix == ".npz":
-    return matrices.read_npz(path, required=("X",))["X"]
-  lines = tables.csv_lines(path)
-  if lines and not _numbers(lines[0]):
-    lines = lines[1:]
-  for number, line in enumerate(lines):
-    if not _numbers(line) or len(line) != len(lines[0]):
-      raise UserError(
-        f"{path}: row {number} is not {len(lines[0])} finite numbers."
-      )
-  return np.array(lines, float).reshape(len(lines), -1)
-
-
-def _numbers(line) -> bool:
-  try:
-    return bool(np.isfinite(np.array(line, float)).all())
-  except ValueError:
-    return False
 
 
 if __name__ == "__main__":

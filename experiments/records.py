@@ -121,7 +121,10 @@ def read_config(workdir) -> dict[str, Any]:
   """config.json as a dict; UserError when it is absent or no JSON."""
   path = Path(workdir) / CONFIG
   try:
-    return json.loads(path.read_text(encoding="utf-8"))
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+      raise ValueError("no object")
+    return found
   except FileNotFoundError as error:
     raise UserError(
       f"{path}: no such file; name the --workdir of a run."
@@ -235,6 +238,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def _parse(line: str) -> dict[str, Any] | None:
   try:
-    return json.loads(line)
+    found = json.loads(line)
   except ValueError:
     return None
+  return found if isinstance(found, dict) else None

@@ -10,6 +10,7 @@ from experiments.figure_style import (
   label_axes,
   legend_outside,
   open_axes,
+  plain_text,
   rows,
 )
 from experiments.records import Records
@@ -63,8 +64,10 @@ def growth(record: Records) -> Figure | None:
       label=BASELINES.get(row["method"], row["method"]),
     )
   ax.set_xscale("log", base=2)
-  ticks = sorted({r["kept"] for r in sizes})
-  ax.set_xticks(ticks, [f"{t:,}" for t in ticks])
+  ticks = sorted({r["kept"] for r in [*sizes, *rows(record, "selection")]})
+  # Of ticks that would touch, the first.
+  apart = [t for k, t in enumerate(ticks) if not k or t > 1.2 * ticks[k - 1]]
+  ax.set_xticks(apart, [f"{t:,}" for t in apart])
   label_axes(ax, "stumps kept", "test accuracy (%)")
   legend_outside(figure, ax.get_legend_handles_labels()[0])
   return figure
@@ -117,8 +120,12 @@ def features(record: Records) -> Figure | None:
     return figure
   order = np.argsort(-counts, kind="stable")[:60]
   open_axes(ax).bar(np.arange(len(order)), counts[order], color=PALETTE[0])
-  if len(order) <= 30:
-    ax.set_xticks(np.arange(len(order)), [str(k) for k in order])
+  names = record.arrays.get("feature_names", np.arange(len(counts)))
+  shown = np.arange(len(order))[: 60 if len(order) <= 30 else 0]
+  told = [plain_text(names[k], 18) for k in order[shown]]
+  ax.set_xticks(shown, told, rotation=90 if max(map(len, told), default=0) > 3
+                else 0)  # fmt: skip
+  ax.yaxis.get_major_locator().set_params(integer=True)
   title = "the 60 most used" if len(counts) > 60 else "all features"
   ax.set_title(title, **TITLE)
   label_axes(ax, "feature, most used first", "mappings that look at it")

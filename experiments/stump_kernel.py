@@ -122,35 +122,46 @@ def _keep(workdir, config, table, best, thetas, log) -> None:
   size = model_file.save(
     workdir / model_file.NAME,
     model,
-    classes=table.classes,
+    # A split of the user's may have classes that only the test part has.
+    classes=table.classes[model.classes],
     num_features=table.x.shape[1],
   )
   test = table.split.test
   x = table.x[test].astype(config.dtype)
   again = model_file.predict(workdir / model_file.NAME, x)
-  predicted = table.classes[stumps.predict(model, x)]
+  codes = stumps.predict(model, x)
   log(
     "model",
     **setting._asdict(),
     bytes=size,
-    reloaded_equal=bool((again == predicted).all()),
+    reloaded_equal=bool((again == table.classes[codes]).all()),
   )
-  truth = table.classes[table.labels[test]]
   records.save_arrays(
     workdir,
     **thetas,
     theta=np.sort(np.asarray(info.theta))[::-1],
     features=_use(model.stumps, table.x.shape[1]),
-    confusion=confusion_matrix(truth, predicted, labels=table.classes),
+    feature_names=np.array(table.names),
+    confusion=confusion_matrix(
+      table.labels[test], codes, labels=np.arange(len(table.classes))
+    ),
     grid=np.array(table.grid or (0, 0)),
   )
 
 
 def _use(mapping, num: int) -> np.ndarray:
-  """How often the kept mappings look at each feature, [D]."""
+  """How many of the kept mappings look at each feature, [D]."""
+  looks = np.sort(_looks(mapping), 1)
+  new = np.diff(looks, axis=1, prepend=-1) > 0  # each feature once a mapping
+  return np.bincount(looks[new], minlength=num)
+
+
+def _looks(mapping) -> np.ndarray:
+  """The features of each mapping, [K, J]."""
   if hasattr(mapping, "feature"):
-    return np.bincount(np.ravel(mapping.feature), minlength=num)
-  return _use(mapping.first, num) + _use(mapping.second, num)
+    own = np.asarray(mapping.feature)
+    return own.reshape(len(own), -1)
+  return np.concatenate([_looks(mapping.first), _looks(mapping.second)], 1)
 
 
 def _result(lines) -> dict:

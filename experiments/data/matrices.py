@@ -39,7 +39,7 @@ def load(path) -> Matrices:
   first). UserError names the key or the index of the first bad matrix.
   """
   arrays = read_npz(path, required=("X", "y"))
-  x = _finite(arrays["X"], path)
+  x = finite(arrays["X"], path)
   if x.ndim != 3 or x.shape[1] != x.shape[2] or not x.size:
     raise UserError(
       f"{path}: X has shape {x.shape}; expected [N, n, n], N square matrices."
@@ -51,7 +51,7 @@ def load(path) -> Matrices:
 def load_table(path) -> Table:
   """Reads X [N, D] and y [N], optionally groups and a split, as `load`."""
   arrays = read_npz(path, required=("X", "y"))
-  x = _finite(arrays["X"], path)
+  x = finite(arrays["X"], path)
   if x.ndim != 2 or not x.size:
     raise UserError(
       f"{path}: X has shape {x.shape}; expected [N, D], a row for each item."
@@ -124,7 +124,7 @@ def _read_array(file, name: str, path) -> np.ndarray:
     ) from error
 
 
-def _finite(x: np.ndarray, path) -> np.ndarray:
+def finite(x: np.ndarray, path) -> np.ndarray:
   """X as float64; UserError names the first item that is not finite."""
   if not np.issubdtype(x.dtype, np.number) or np.iscomplexobj(x):
     raise UserError(f"{path}: X is of type {x.dtype}; expected real numbers.")

@@ -17,7 +17,7 @@ class Split(NamedTuple):
 
 
 def given(train: np.ndarray) -> Split:
-  """The split of a mask [N], True for training."""
+  """The split of a mask [N], True for training; UserError for an empty part."""
   split = Split(np.flatnonzero(train), np.flatnonzero(~np.asarray(train)))
   for part, indices in split._asdict().items():
     if not len(indices):

@@ -1,14 +1,12 @@
 """Rows of features with labels: .npz, .csv and svmlight files, public sets."""
 
-import csv
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_digits, load_svmlight_file
 
-from experiments.data import matrices, sets, splits
+from experiments.data import csv_files, matrices, sets, splits
 from experiments.errors import UserError
 
 _LARGEST = 8  # GiB of a table that is written sparsely
@@ -44,108 +42,63 @@ def load(config) -> Rows:
 
 def _own(config) -> Rows:
   path = Path(config.path)
-  if path.suffix == ".npz":
-    return _finish(matrices.load_table(path), config, None)
+  suffix = path.suffix.lower()
+  if config.label is not None and suffix != ".csv":
+    raise UserError(f"--config.label is for .csv files; {path} is none.")
+  if suffix == ".npz":
+    return _finish(matrices.load_table(path), config, None, name=str(path))
+  check_file(path)
+  if suffix == ".csv":
+    names, x, y = csv_files.labelled(path, config.label)
+    return _rows(x, y, None, config, names=names, name=str(path))
+  x, y = read_svmlight(path)
+  return _rows(x, y, None, config, name=str(path))
+
+
+def check_file(path: Path) -> None:
+  """UserError unless the path is a file with something in it."""
   if path.is_dir():
     raise UserError(f"{path}: a folder; expected a file.")
   if not path.is_file():
     raise UserError(f"{path}: no such file.")
   if not path.stat().st_size:
     raise UserError(f"{path}: the file is empty.")
-  if path.suffix == ".csv":
-    names, x, y = read_csv(path, config.label)
-    return _rows(x, y, None, config, names=names, name=str(path))
-  x, y = read_svmlight(path)
-  return _rows(x, y, None, config, name=str(path))
 
 
-def read_csv(path, label: str | None = None):
-  """(feature names, x [N, D], y [N] str) of a .csv with one label column.
+def unlabelled(path, num: int) -> np.ndarray:
+  """Rows [N, num] to be labelled, float64: .npz with X, .csv, or svmlight.
 
-  `label` is a column's name, or its number from 0 (or from the end, below 0);
-  None: the last column. The first line is a header where it has that name, or
-  no number.
+  UserError names the file and the line, row or entry that cannot be used.
   """
-  lines = csv_lines(path)
-  if not lines:
-    raise UserError(f"{path}: the file is empty.")
-  width = len(lines[0])
-  if width < 2:
-    found = [c for c in (";", "\t", "|") if c in lines[0][0]]
-    hint = f" parted by commas, not by {found[0]!r}" if found else ""
-    raise UserError(f"{path}: one column; expected features and a label{hint}.")
-  header = label in lines[0] or not any(map(_is_number, lines[0]))
-  names = lines[0] if header else [f"column {k}" for k in range(width)]
-  at = _label_column(path, names, label)
-  x = np.empty((len(lines) - header, width - 1))
-  for row, line in enumerate(lines[header:]):
-    if len(line) != width:
-      raise UserError(
-        f"{path}: line {row + 1 + header} has {len(line)} entries; expected "
-        f"{width}."
-      )
-    if not line[at]:
-      raise UserError(f"{path}: line {row + 1 + header} has an empty label.")
-    x[row] = [_number(line[k], path, row + 1 + header, names[k])
-              for k in range(width) if k != at]  # fmt: skip
-  y = np.array([line[at] for line in lines[header:]])
-  return [n for k, n in enumerate(names) if k != at], x, y
-
-
-def csv_lines(path) -> list[list[str]]:
-  """The lines of a .csv that are not empty; UserError for what is none."""
-  try:
-    with Path(path).open(newline="", encoding="utf-8-sig") as file:
-      return [row for row in csv.reader(file) if row]
-  except UnicodeDecodeError as error:
+  path = Path(path)
+  suffix = path.suffix.lower()
+  if suffix == ".npz":
+    x = matrices.finite(matrices.read_npz(path, required=("X",))["X"], path)
+  else:
+    check_file(path)
+    if suffix == ".csv":
+      x = csv_files.numbers(path)
+    else:
+      x, _ = read_svmlight(path, num)
+  if x.ndim != 2 or not len(x):
+    raise UserError(f"{path}: shape {x.shape}; expected rows of {num} numbers.")
+  if x.shape[1] != num:
+    hint = "; leave the labels out" if x.shape[1] == num + 1 else ""
     raise UserError(
-      f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8."
-    ) from error
-  except csv.Error as error:
-    raise UserError(f"{path}: no valid CSV ({error}).") from error
-  except OSError as error:
-    raise UserError(f"{path}: {error.strerror}.") from error
-
-
-def _label_column(path, names, label) -> int:
-  if label is None:
-    return len(names) - 1
-  if label in names:
-    return names.index(label)
-  if re.fullmatch("-?[0-9]+", label) and -len(names) <= int(label) < len(names):
-    return int(label) % len(names)
-  raise UserError(
-    f"{path}: no column {label!r} (--config.label); there are "
-    f"{', '.join(names[:8])}{' ...' if len(names) > 8 else ''}."
-  )
-
-
-def _is_number(text: str) -> bool:
-  try:
-    float(text)
-  except ValueError:
-    return False
-  return True
-
-
-def _number(text, path, line, name) -> float:
-  value = float(text) if _is_number(text) else np.nan
-  if not np.isfinite(value):
-    hint = ""
-    if line == 1:
-      hint = "; a header has no number, or the name given by --config.label"
-    raise UserError(
-      f"{path}: line {line}, {name}: {text!r} is no finite number{hint}."
+      f"{path}: {x.shape[1]} features a row; the model takes {num}{hint}."
     )
-  return value
+  return x
 
 
-def read_svmlight(path):
-  """(x [N, D], y [N]) of a svmlight file."""
+def read_svmlight(path, num: int | None = None):
+  """(x [N, D], y [N]) of a svmlight file; D is `num` where that is given."""
   try:
-    x, y = load_svmlight_file(str(path))
+    x, y = load_svmlight_file(str(path), n_features=num)
   except (*matrices.UNREADABLE, OverflowError) as error:
-    raise UserError(f"{path}: no valid svmlight file ({error}).") from error
+    raise UserError(
+      f"{path}: no valid svmlight file ({error}); a table of commas is to be "
+      "named .csv."
+    ) from error
   size = 8 * x.shape[0] * x.shape[1] / 2**30
   if size > _LARGEST:
     raise UserError(
@@ -173,27 +126,41 @@ def _mnist(path, config) -> Rows:
 def _rows(x, y, train, config, *, names=None, grid=None, name="y") -> Rows:
   labels, classes = matrices.encode(y, name=f"{name}: the label column")
   table = matrices.Table(x, labels, classes, None, train)
-  return _finish(table, config, grid, names)
+  return _finish(table, config, grid, names, name)
 
 
-def _finish(table: matrices.Table, config, grid, names=None) -> Rows:
-  if table.train is not None:
-    split = splits.given(table.train)
-  else:
-    split = splits.folds(
-      table.labels, config.test_folds, seed=config.seed, names=table.classes
-    )[0]
+def _finish(table: matrices.Table, config, grid, names=None, name="y") -> Rows:
+  try:
+    split = _split(table, config)
+  except UserError as error:
+    raise UserError(f"{name}: {error}") from error
   # A cell that the precision cannot hold would become infinite.
   bad = np.argwhere(np.abs(table.x) > np.finfo(config.dtype).max)
   if len(bad):
     row, column = bad[0]
+    what = names[column] if names else f"feature {column}"
     raise UserError(
-      f"row {row}, feature {column} is {table.x[row, column]:g}, beyond "
+      f"{name}: row {row}, {what} is {table.x[row, column]:g}, beyond "
       f"{config.dtype}; rescale it, or give --config.dtype=float64."
     )
   x = table.x.astype(config.dtype)
   names = names or [f"feature {k}" for k in range(x.shape[1])]
   seen = np.unique(table.labels[split.train])
   if len(seen) < 2:
-    raise UserError("the training part has one class; expected two or more.")
+    raise UserError(
+      f"{name}: the training part has the one class "
+      f"{str(table.classes[seen[0]])!r}; expected two or more."
+    )
   return Rows(x, table.labels, table.classes, split, names, grid)
+
+
+def _split(table, config):
+  if table.train is not None:
+    return splits.given(table.train)
+  if config.test_folds > len(table.labels):
+    raise UserError(
+      f"--config.test_folds={config.test_folds} of {len(table.labels)} rows."
+    )
+  return splits.folds(
+    table.labels, config.test_folds, seed=config.seed, names=table.classes
+  )[0]

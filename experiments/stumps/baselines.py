@@ -50,7 +50,7 @@ def _fit(model, x, y, split):
 
 def _one_scale(x):
   """All columns brought to one scale, as a kernel of distances wants them."""
-  size = float(x.std()) or 1.0
+  size = float(x.std(dtype=np.float64)) or 1.0
   return FunctionTransformer(lambda v: v / size)
 
 

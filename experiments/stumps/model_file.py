@@ -35,12 +35,33 @@ def load(path) -> tuple[stumps.Model, int]:
   UserError when it is none.
   """
   arrays = read_npz(path, required=(*_ARRAYS, "num_features"))
+  _check(arrays, path)
   precision.at_least(arrays["weights"].dtype.name)
   named = {name: jnp.asarray(arrays[name]) for name in _ARRAYS[:-1]}
   model = stumps.Model(
     stumps=_read(arrays, "mapping", path), classes=arrays["classes"], **named
   )
   return model, int(arrays["num_features"])
+
+
+def _check(arrays, path) -> None:
+  """UserError unless the arrays can belong to one model."""
+  weights = arrays["weights"]
+  right = weights.ndim == 2 and weights.dtype.kind == "f"
+  if right:
+    num_classes, kept = weights.shape
+    sizes = {"theta": kept, "bias": num_classes, "classes": num_classes}
+    right = all(arrays[name].shape == (n,) for name, n in sizes.items())
+    own = [v for k, v in arrays.items() if k.startswith("mapping")]
+    right &= all(v.ndim == 0 or len(v) == kept for v in own)
+    right &= all(
+      np.isfinite(arrays[name]).all()
+      for name in ("theta", "weights", "bias")
+      if arrays[name].dtype.kind == "f"
+    )
+    right &= arrays["num_features"].dtype.kind in "iu"
+  if not right:
+    raise UserError(f"{path}: no model of stumps: its arrays do not fit.")
 
 
 def predict(path, x) -> np.ndarray:

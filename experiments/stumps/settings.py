@@ -56,4 +56,5 @@ def check_rows(config, rows) -> None:
     )
   train = rows.x[rows.split.train]
   if not (train.max(0) > train.min(0)).any():
-    raise UserError("all features are constant on the training part.")
+    name = config.path or config.data
+    raise UserError(f"{name}: all features are constant on the training part.")

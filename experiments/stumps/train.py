@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from experiments.data import splits
+from experiments.errors import UserError
 from spdjax import stumps
 
 _BATCH = 10_000  # rows of a timed prediction, at most
@@ -30,15 +31,18 @@ def fit(config, table, setting: Setting, split):
   x = jnp.asarray(table.x[split.train], config.dtype)
   key = jax.random.key(config.seed)
   begin = time.perf_counter()
-  model, info = stumps.fit(
-    key,
-    x,
-    table.labels[split.train],
-    grid=table.grid,
-    radius=config.radius,
-    c_theta=config.c_theta,
-    **setting._asdict(),
-  )
+  try:
+    model, info = stumps.fit(
+      key,
+      x,
+      table.labels[split.train],
+      grid=table.grid,
+      radius=config.radius,
+      c_theta=config.c_theta,
+      **setting._asdict(),
+    )
+  except ValueError as error:  # as of features constant in this part
+    raise UserError(f"{setting.kind}, c = {setting.c:g}: {error}.") from error
   jax.block_until_ready(model.weights)
   return model, info, time.perf_counter() - begin
 

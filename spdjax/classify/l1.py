@@ -66,10 +66,11 @@ def l1_svm(
   """
   features = responses.checked(features)
   kind = responses.dtype(features)
-  if jnp.ndim(y) != 1:
-    raise ValueError(f"y must be [N], got shape {jnp.shape(y)}")
+  y = values.array(y, "y")
+  if y.ndim != 1:
+    raise ValueError(f"y must be [N], got shape {y.shape}")
   rows, num = responses.shape(features)
-  goals = targets.signs(jnp.reshape(y, (-1, 1)), (rows, num), None, kind)
+  goals = targets.signs(y.reshape(-1, 1), (rows, num), None, kind)
   cost = targets.costs(c, sample_weight, rows, kind)
   targets.check_loss(loss)
   first = jnp.zeros(num, kind)
@@ -77,7 +78,9 @@ def l1_svm(
     first = values.finite(init, "init").astype(kind)
     if first.shape != (num,):
       raise ValueError(f"init must be [{num}], got shape {first.shape}")
-  return _solve(
+  if not isinstance(nonnegative, bool):
+    raise ValueError(f"nonnegative must be True or False, got {nonnegative!r}")
+  w, info = _solve(
     features,
     goals.y,
     cost,
@@ -87,6 +90,8 @@ def l1_svm(
     nonnegative=nonnegative,
     max_steps=values.whole(max_steps, "max_steps", 0),
   )
+  targets.check_solved(w)
+  return w, info
 
 
 @functools.partial(

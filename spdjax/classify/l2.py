@@ -80,10 +80,10 @@ def l2_svm(
   problems = goals.y.shape[1]
   first = jnp.zeros((problems, num + 1), kind)
   if init is not None:
-    if len(init) != 2:
-      raise ValueError(f"init must be (w, b), got {len(init)} parts")
+    if not isinstance(init, tuple | list) or len(init) != 2:
+      raise ValueError(f"init must be (w, b), got {type(init).__name__}")
     w, b = (values.finite(part, "init").astype(kind) for part in init)
-    if w.size != problems * num or b.size != problems:
+    if w.shape[-1:] != (num,) or w.size != problems * num or b.size != problems:
       raise ValueError(
         f"init must be (w, b) of {problems} x {num} and {problems} numbers, "
         f"got shapes {w.shape} and {b.shape}"
@@ -103,6 +103,7 @@ def l2_svm(
     loss=loss,
     max_steps=max_steps,
   )
+  targets.check_solved(found.w)
   w, b = found.w[:, :-1], last * found.w[:, -1]
   info = Info(
     found.steps.max(),

@@ -30,19 +30,20 @@ class Packed:
 
 def pack(bits):
   """`Packed` of booleans [N, K], or of integers: those above 0 are True."""
-  bits = jnp.asarray(bits)
+  bits = values.array(bits, "bits")
   if bits.ndim != 2:
     raise ValueError(f"bits must be [N, K], got shape {bits.shape}")
   if jnp.issubdtype(bits.dtype, jnp.integer):
     bits = bits > 0
   if bits.dtype != bool:
     raise ValueError(f"bits must be booleans or integers, got {bits.dtype}")
-  packed = jnp.packbits(bits, axis=1, bitorder="little")
+  packed = jnp.packbits(jnp.asarray(bits), axis=1, bitorder="little")
   return Packed(packed, bits.shape[1])
 
 
 def unpack(packed):
   """Booleans [N, num] of `Packed`."""
+  _check_packed(packed)
   bits = jnp.unpackbits(packed.bits, axis=1, bitorder="little")
   return bits[:, : packed.num].astype(bool)
 
@@ -51,17 +52,35 @@ def checked(features):
   """Features of a kind that the products take, floats of 32 bits or more.
 
   Raises:
-    ValueError: complex numbers, or floats that are not finite.
+    ValueError: another shape than [N, K], complex numbers, or floats that are
+      not finite.
   """
   if isinstance(features, Packed):
+    _check_packed(features)
     return features
-  if not isinstance(features, jax.Array):
-    features = np.asarray(features)
-  if features.dtype == bool or jnp.issubdtype(features.dtype, jnp.integer):
+  features = values.array(features, "features")
+  if features.ndim != 2 or 0 in features.shape:
+    raise ValueError(
+      f"features must be [N, K], not empty, got shape {features.shape}"
+    )
+  small = features.dtype.itemsize <= 2 and jnp.issubdtype(
+    features.dtype, jnp.integer
+  )
+  if features.dtype == bool or small:
     return jnp.asarray(features)
   features = values.finite(features, "features")
   halves = jnp.finfo(features.dtype).bits < 32
   return features.astype(jnp.float32) if halves else features
+
+
+def _check_packed(packed):
+  bits, num = getattr(packed, "bits", None), getattr(packed, "num", None)
+  if np.ndim(bits) != 2 or bits.dtype != np.uint8:
+    raise ValueError("a Packed must have bits [N, ceil(num / 8)] of uint8")
+  if not isinstance(num, int) or -(-num // 8) != bits.shape[1] or num < 1:
+    raise ValueError(
+      f"a Packed of {bits.shape[1]} bytes a row has no {num} bits"
+    )
 
 
 def shape(features):
@@ -76,12 +95,12 @@ def dtype(features):
   kind = jnp.result_type(float)
   if isinstance(features, Packed):
     return kind
-  return features.dtype if _floats(features) else kind
+  return features.dtype if is_floats(features) else kind
 
 
 def forward(features, w):
   """f = T w for C columns at once, [N, K], [C, K] -> [N, C]."""
-  if _floats(features):
+  if is_floats(features):
     return jnp.matmul(features, w.T, precision="highest")
   out = jnp.zeros((shape(features)[0], len(w)), w.dtype)
 
@@ -96,7 +115,7 @@ def forward(features, w):
 def backward(features, r):
   """T' r for C columns at once, [N, K], [N, C] -> [C, K]."""
   # As r' T: for row-major T it is several times faster than T' r on a CPU.
-  if _floats(features):
+  if is_floats(features):
     return jnp.matmul(r.T, features, precision="highest")
 
   def body(block, first, own, out):
@@ -114,7 +133,7 @@ def through(features, v, shift, push, rows):
   g = push(f, rows) [B, C] of a block of B rows, where `rows` are what belongs
   to them of arrays [N or 1, ...]. v [C, K], shift [C] -> [N, C], [C, K], [C].
   """
-  if _floats(features):
+  if is_floats(features):
     f = forward(features, v) + shift[None]
     g = push(f, rows)
     return f, backward(features, g), g.sum(0)
@@ -157,7 +176,8 @@ def _rows_times(rows, block):
   return jnp.matmul(wide, block, precision="highest")[: len(rows)]
 
 
-def _floats(features):
+def is_floats(features):
+  """Whether features are floats, and not responses."""
   return not isinstance(features, Packed) and jnp.issubdtype(
     features.dtype, jnp.floating
   )

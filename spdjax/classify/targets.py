@@ -20,17 +20,17 @@ class Targets(NamedTuple):
 
 def signs(y, shape, num_classes, kind) -> Targets:
   """Targets of y for features of the shape (N, K)."""
-  if len(shape) != 2 or 0 in shape:
-    raise ValueError(f"features must be [N, K], not empty, got shape {shape}")
-  if np.ndim(y) not in (1, 2) or np.shape(y)[0] != shape[0]:
+  y = values.array(y, "y")
+  if y.ndim not in (1, 2) or 0 in y.shape or y.shape[0] != shape[0]:
     raise ValueError(
       f"y must have a label for each of the {shape[0]} rows of features, got "
-      f"shape {np.shape(y)}"
+      f"shape {y.shape}"
     )
-  y = y if values.traced(y) else np.asarray(y)
-  plain = not values.traced(y)
-  if plain and y.dtype.kind not in "iuf":
+  numbers = (jnp.integer, jnp.floating)
+  if not any(jnp.issubdtype(y.dtype, kind) for kind in numbers):
     raise ValueError(f"y must be numbers, got {y.dtype}")
+  plain = not values.traced(y)
+  y = np.asarray(y) if plain else y
   single = y.ndim == 1 and _is_binary(y, num_classes)
   if single or y.ndim == 2:
     if plain and len(bad := np.argwhere(np.abs(y) != 1)):
@@ -50,7 +50,8 @@ def _count(y, num_classes):
     return values.whole(num_classes, "num_classes", 1)
   if values.traced(y):
     raise ValueError("num_classes is needed where y is traced")
-  bad = np.flatnonzero(~((y >= 0) & (y < np.inf) & (y == np.floor(y))))
+  odd = np.flatnonzero(~(np.abs(y) < np.inf) | (y != np.floor(y)))
+  bad = odd if len(odd) else np.flatnonzero(y < 0)
   if len(bad):
     raise ValueError(
       f"y must be -1 and 1, or classes from 0 on; entry {bad[0]} is {y[bad[0]]}"
@@ -70,7 +71,12 @@ def _is_binary(y, num_classes):
 
 def costs(c, sample_weight, num: int, kind):
   """c * sample_weight, [N, 1]; [1, 1] without weights."""
-  c = jnp.asarray(values.positive(c, "c"), kind)
+  values.positive(c, "c")
+  if np.ndim(c):
+    raise ValueError("c must be one number; jax.vmap takes several")
+  if not values.traced(c) and float(c) > float(jnp.finfo(kind).max):
+    raise ValueError(f"c is {c}, beyond {jnp.dtype(kind).name}")
+  c = jnp.asarray(c, kind)
   if sample_weight is None:
     return c.reshape(1, 1)
   return c * values.weights(sample_weight, num).astype(kind)[:, None]
@@ -98,6 +104,15 @@ def tolerance(tol, kind):
   if tol is None:
     tol = jnp.finfo(kind).eps ** 0.5
   return jnp.asarray(values.nonnegative(tol, "tol"), kind)
+
+
+def check_solved(w):
+  """Raises ValueError where the solution is beyond the dtype."""
+  if not values.traced(w) and not bool(jnp.isfinite(w).all()):
+    raise ValueError(
+      f"no finite solution in {w.dtype}: c, the weights, or the features and "
+      "their scales are too large"
+    )
 
 
 def check_loss(loss):

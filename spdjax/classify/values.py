@@ -15,17 +15,26 @@ def traced(x) -> bool:
   return isinstance(x, jax.core.Tracer)
 
 
+def array(x, name="x"):
+  """x as a jax or numpy array, not converted."""
+  if isinstance(x, jax.Array):
+    return x
+  try:
+    return np.asarray(x)
+  except ValueError as error:
+    raise ValueError(f"{name} must be an array: {error}") from error
+
+
 def floats(x, name="x"):
   """x as an array of floats; integers and booleans are widened."""
-  if not isinstance(x, jax.Array):
-    x = np.asarray(x)
+  x = array(x, name)
   real = (jnp.bool_, jnp.integer, jnp.floating)
   if not any(jnp.issubdtype(x.dtype, kind) for kind in real):
     raise ValueError(f"{name} must be real numbers, got {x.dtype}")
-  x = jnp.asarray(x)
   if jnp.issubdtype(x.dtype, jnp.floating):
-    return x
-  return x.astype(jnp.result_type(float))
+    return jnp.asarray(x)
+  # At once: JAX would first wrap what is beyond 32 bits.
+  return jnp.asarray(x.astype(jnp.result_type(float)))
 
 
 def finite(x, name="x"):
@@ -54,12 +63,26 @@ def weights(weight, num: int, name="sample_weight"):
     bad = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if len(bad):
       raise ValueError(f"{name}[{bad[0]}] is {weight[bad[0]]}; expected >= 0")
+    beyond = np.flatnonzero(weight > float(jnp.finfo(own.dtype).max))
+    if len(beyond):
+      raise ValueError(
+        f"{name}[{beyond[0]}] is {weight[beyond[0]]}, beyond {own.dtype}"
+      )
   return own
+
+
+def key(key):
+  """A key of `jax.random`."""
+  kind = getattr(key, "dtype", None)
+  typed = kind is not None and jnp.issubdtype(kind, jax.dtypes.prng_key)
+  if not typed and not (kind == np.uint32 and np.ndim(key) == 1):
+    raise ValueError(f"key must be made by jax.random.key, got {key!r}")
+  return key
 
 
 def labels(y, num: int, num_classes=None):
   """y as an array: `num` integers, in 0..num_classes-1 if that is given."""
-  y = y if isinstance(y, jax.Array) else np.asarray(y)
+  y = array(y, "y")
   if y.shape != (num,) or not jnp.issubdtype(y.dtype, jnp.integer):
     raise ValueError(
       f"y must be {num} integers, one an item, got {y.dtype} of shape {y.shape}"
@@ -101,9 +124,9 @@ def _number(value, name, right, range_):
 
 
 def whole(value, name: str, least: int) -> int:
-  """A whole number that is not below `least`."""
+  """A whole number that is not below `least`, and fits in 32 bits."""
   good = isinstance(value, numbers.Integral | np.integer)
-  if not good or isinstance(value, bool) or value < least:
+  if not good or isinstance(value, bool) or not least <= value < 2**31:
     # `!r` spells a string apart from a number.
     raise ValueError(
       f"{name} must be at least {least} and whole, got {value!r}"

@@ -76,6 +76,7 @@ def fit(
     ValueError: wrong shapes or names, NaN labels, a single class, x that is not
       finite.
   """
+  values.key(key)
   x = values.finite(x)
   classes, y, weight = _checked(x, y, sample_weight, class_weight)
   if selection not in thetas.SELECTIONS:
@@ -167,10 +168,11 @@ def _checked(x, y, sample_weight, class_weight):
     raise ValueError(
       f"y must have one label for each of {len(x)} items, got {np.shape(y)}"
     )
-  if np.asarray(y).dtype.kind not in "biufUST":
-    raise ValueError(
-      f"y must be integers, strings or booleans, got {np.asarray(y).dtype}"
-    )
+  y = values.array(y, "y")
+  if y.dtype == object:  # as a column of a data frame
+    y = np.array(y.tolist())
+  if y.dtype.kind not in "biufUST":
+    raise ValueError(f"y must be integers, strings or booleans, got {y.dtype}")
   classes, y = np.unique(np.asarray(y), return_inverse=True)
   if len(classes) < 2:
     raise ValueError(f"y has the one class {classes[0]}; expected two")

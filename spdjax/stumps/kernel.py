@@ -64,6 +64,10 @@ def decision(model, x):
   Raises:
     ValueError: x is not [N, D], or has fewer features than the model looks at.
   """
+  if not isinstance(model, Model):
+    raise ValueError(
+      f"model must be a Model, as fit returns first, got {type(model).__name__}"
+    )
   x = values.floats(x)
   if x.ndim != 2:
     raise ValueError(f"x must be [N, D], got shape {x.shape}")
@@ -91,11 +95,27 @@ def _decision(stumps, weights, bias, x):
 
 
 def predict(model, x):
-  """Labels [N] of items x [N, D]; equal scores go to the earlier class."""
+  """Labels [N] of items x [N, D]; equal scores go to the earlier class.
+
+  Raises:
+    ValueError: as `decision`; where x is traced, labels that JAX cannot hold,
+      such as strings.
+  """
   best = jnp.argmax(decision(model, x), 1)
-  if isinstance(best, jax.core.Tracer):
-    return jnp.asarray(model.classes)[best]
-  return np.asarray(model.classes)[np.asarray(best)]
+  classes = np.asarray(model.classes)
+  if not isinstance(best, jax.core.Tracer):
+    return classes[np.asarray(best)]
+  kind = (
+    jax.dtypes.canonicalize_dtype(classes.dtype)
+    if (classes.dtype.kind in "biuf")
+    else None
+  )
+  if kind is None or (classes.astype(kind) != classes).any():
+    raise ValueError(
+      f"labels of {classes.dtype} cannot be traced; take jnp.argmax(decision("
+      "model, x), 1) inside, and the classes outside"
+    )
+  return jnp.asarray(classes)[best]
 
 
 def _theta(stumps, theta):

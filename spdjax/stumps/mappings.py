@@ -72,12 +72,21 @@ def evaluate(stumps, x):
     ValueError: x is not [N, D], or has fewer features than the mappings look
       at.
   """
+  _check_kind(stumps)
   x = values.floats(x)
   if x.ndim != 2:
     raise ValueError(f"x must be [N, D], got shape {x.shape}")
   check_features(stumps, x)
   of_item = jax.vmap(_bit, in_axes=(0, None))
   return jax.vmap(of_item, in_axes=(None, 0))(stumps, x)
+
+
+def _check_kind(stumps):
+  if not isinstance(stumps, Stumps | Projections | Xor | And):
+    raise ValueError(
+      "stumps must be Stumps, Projections, Xor or And, got "
+      f"{type(stumps).__name__}"
+    )
 
 
 def _bit(mapping, x):
@@ -112,7 +121,10 @@ def check_features(stumps, x):
     if isinstance(leaf, jax.core.Tracer) or not leaf.size:
       continue
     if np.issubdtype(leaf.dtype, np.integer):
-      last = int(np.asarray(leaf).max())
+      own = np.asarray(leaf)
+      first, last = int(own.min()), int(own.max())
+      if first < 0:
+        raise ValueError(f"the mappings look at feature {first}")
       if last >= x.shape[1]:
         raise ValueError(
           f"x has {x.shape[1]} features; the mappings look at feature {last}, "

@@ -44,7 +44,10 @@ def signs(features, y, *, num_classes, rule="balanced"):
     y: [N] in 0 .. C - 1.
   """
   _check_rule(rule)
+  num_classes = values.whole(num_classes, "num_classes", 1)
   features = responses.checked(features)
+  if responses.is_floats(features):
+    raise ValueError("features must be responses, not floats")
   y = values.labels(y, responses.shape(features)[0], num_classes)
   classes = jnp.arange(num_classes, dtype=jnp.int32)
   member = jnp.asarray(y, jnp.int32)[:, None] == classes[None]
@@ -66,10 +69,23 @@ def _check_rule(rule):
 
 
 def _arrays(*counts):
-  """(numpy or jax.numpy, the counts): numpy where int32 would overflow."""
-  plain = all(isinstance(c, int | np.ndarray | np.generic) for c in counts)
-  if plain and max(np.max(c, initial=0) for c in counts) >= 2**31:
-    return np, np.broadcast_arrays(*(np.asarray(c, np.int64) for c in counts))
+  """(numpy or jax.numpy, the counts): numpy where int32 would overflow.
+
+  ValueError for counts at hand that are no whole numbers >= 0, or above their
+  total.
+  """
+  names = ("p", "n", "t_p", "t_n")
+  counts = [values.array(c, n) for c, n in zip(counts, names, strict=True)]
+  for count, name in zip(counts, names, strict=True):
+    if not jnp.issubdtype(count.dtype, jnp.integer):
+      raise ValueError(f"{name} must be whole numbers, got {count.dtype}")
+  if not any(map(values.traced, counts)):
+    counts = [np.asarray(c) for c in counts]
+    for part, total, name in zip(counts[:2], counts[2:], names, strict=False):
+      if not ((part >= 0) & (part <= total) & (total < 2**63)).all():
+        raise ValueError(f"{name} must be in 0..t_{name}")
+    if max(np.max(c, initial=0) for c in counts) >= 2**31:
+      return np, np.broadcast_arrays(*(c.astype(np.int64) for c in counts))
   kind = jnp.result_type(int)
   return jnp, jnp.broadcast_arrays(*(jnp.asarray(c, kind) for c in counts))
 

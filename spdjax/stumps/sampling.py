@@ -63,12 +63,11 @@ def sample(
   """
   x = values.floats(x)
   _check(x, thresholds, kind, draw, grid)
+  values.key(key)
   num = values.whole(num, "num", 1)
   if draw == "local":
-    radius = values.whole(radius, "radius", 1)
-  weight = np.asarray(_spread(x))
-  if not (weight > 0).any():
-    raise ValueError("all features of x are constant")
+    radius = min(values.whole(radius, "radius", 1), max(grid))
+  _check_values(x)
   own = _features(x, draw)
   own_key, place_key = jax.random.split(key)
   count = {"stump": 1, "xor_projection": 4}.get(kind, 2)
@@ -88,25 +87,45 @@ def _check(x, thresholds, kind, draw, grid):
       )
   if x.ndim != 2 or 0 in x.shape:
     raise ValueError(f"x must be [N, D], not empty, got shape {x.shape}")
-  if draw == "local" and (
-    np.shape(grid) != (2,) or grid[0] * grid[1] != x.shape[1]
-  ):
+  if draw != "local":
+    return
+  sides = grid if isinstance(grid, tuple | list) and len(grid) == 2 else (0, 0)
+  whole = all(isinstance(n, int | np.integer) and n > 0 for n in sides)
+  if not whole or sides[0] * sides[1] != x.shape[1]:
     raise ValueError(
       f"draw 'local' needs a grid of {x.shape[1]} pixels, got {grid}"
     )
 
 
+def _check_values(x):
+  if values.traced(x):
+    return
+  with jax.ensure_compile_time_eval():
+    infinite = jnp.isinf(x)
+    if infinite.any():
+      row, column = np.argwhere(np.asarray(infinite))[0]
+      raise ValueError(f"x[{row}, {column}] is infinite")
+    if not (_spread(x) > 0).any():
+      raise ValueError("all features of x are constant")
+
+
 @jax.jit
 def _spread(x):
   """Standard deviations [D], 0 exactly for constant features."""
-  varies = jnp.nanmax(x, 0) > jnp.nanmin(x, 0)
-  return jnp.where(varies, jnp.nan_to_num(jnp.nanstd(x, 0)), 0)
+  wide = x.astype(jnp.float32) if jnp.finfo(x.dtype).bits < 32 else x
+  low, high = jnp.nanmin(wide, 0), jnp.nanmax(wide, 0)
+  # Of the values over their range: the squares of small ones would vanish.
+  half = high / 2 - low / 2
+  unit = (wide / 2 - low[None] / 2) / jnp.where(half > 0, half, 1)[None]
+  spread = 2 * half * jnp.nanstd(unit, 0)
+  tiny = jnp.finfo(wide.dtype).tiny
+  return jnp.where(high > low, jnp.maximum(jnp.nan_to_num(spread), tiny), 0)
 
 
 @functools.partial(jax.jit, static_argnames="draw")
 def _features(x, draw):
   spread = _spread(x)
-  weight = (spread > 0).astype(x.dtype) if draw == "uniform" else spread
+  weight = (spread > 0).astype(spread.dtype) if draw == "uniform" else spread
   return _Features(x, jnp.nanmin(x, 0), jnp.nanmax(x, 0), weight)
 
 

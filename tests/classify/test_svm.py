@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from spdjax.classify import l1_svm, l2_svm, pack, unpack
+from spdjax.classify import Packed, l1_svm, l2_svm, pack, unpack
 
 LOSSES = ["squared_hinge", "hinge"]
 
@@ -211,6 +211,15 @@ def test_float32_meets_its_own_default_gap(rng):
     ({"max_steps": 2.5}, "max_steps must be at least 0 and whole"),
     ({"init": np.full(4, np.inf)}, r"init\[0\] is not finite|init must be"),
     ({"init": np.zeros(3)}, "init must be"),
+    ({"init": 5}, "init must be"),
+    ({"features": np.ones(50)}, r"features must be \[N, K\]"),
+    ({"features": [[1], [1, 2]]}, "features must be an array"),
+    ({"features": Packed(np.zeros((50, 3), np.uint8), 99)}, "a Packed of 3"),
+    ({"c": np.ones(2)}, "c must be above 0|c must be one number"),
+    (
+      {"c": 1e39, "features": np.ones((50, 4), "f4")},
+      "c is 1e.39, beyond float32",
+    ),
   ],
 )
 @pytest.mark.parametrize("solver", [l1_svm, l2_svm])
@@ -228,7 +237,10 @@ def test_wrong_inputs_are_named(solver, change, message, rng):
     ({"y": np.arange(50) % 3 - 1}, "-1 and 1, or classes from 0 on; entry 0"),
     ({"y": np.arange(50) % 3, "num_classes": 2.5}, "num_classes must be"),
     ({"y": np.arange(50) % 3, "num_classes": 2}, "classes 0 to 1; entry 2"),
+    ({"y": np.where(np.arange(50) == 2, np.nan, -1)}, "entry 2 is nan"),
+    ({"y": np.zeros((50, 0))}, "y must have a label for each"),
     ({"bias": -1}, "bias must be above 0"),
+    ({"sample_weight": np.full(50, 1e300)}, "no finite solution in float64"),
     ({"column_scale": [1, np.nan, 1, 1]}, r"column_scale\[1\] is not finite"),
     ({"column_scale": [1, 1]}, r"column_scale must be \[4\]"),
   ],
@@ -259,6 +271,19 @@ def test_halves_are_widened(solver, rng):
   np.testing.assert_array_equal(w, right)
 
 
+def test_wide_integers_do_not_wrap(rng):
+  x, y = problem(rng, 50, 4)
+  weight = np.where(np.arange(50) < 25, 2**40, 1)
+  with jax.enable_x64(False):
+    args = x.astype("f4"), y
+    *_, info = l2_svm(*args, sample_weight=weight, c=1e-12)
+    *_, right = l2_svm(*args, sample_weight=weight.astype("f4"), c=1e-12)
+    wide = (np.arange(50)[:, None] - 25) * 2**31
+    w, *_ = l2_svm(wide, np.where(wide[:, 0] >= 0, 1, -1), column_scale=[1e-9])
+  np.testing.assert_array_equal(info.objective, right.objective)
+  assert w[0] > 0
+
+
 def test_a_check_inside_jit_sees_what_is_at_hand(rng):
   x, y = problem(rng, 50, 4)
   x[3, 1] = np.inf
@@ -272,6 +297,8 @@ def test_integers_are_packed_by_sign(rng):
     np.testing.assert_array_equal(unpack(pack(own)), bits)
   with pytest.raises(ValueError, match="bits must be booleans or integers"):
     pack(bits.astype(float))
+  with pytest.raises(ValueError, match="a Packed of 2 bytes a row"):
+    unpack(Packed(pack(bits).bits, 99))
   # Bytes of 0 and 1 are numbers, not bits that were packed before.
   own = l2_svm(bits.astype(np.uint8), np.array([1, -1, 1, -1, 1]))[0]
   right = l2_svm(bits.astype(float), np.array([1, -1, 1, -1, 1]))[0]

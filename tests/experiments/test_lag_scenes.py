@@ -1,5 +1,11 @@
 """From pictures to classes, end to end on small textures."""
 
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -97,6 +103,30 @@ def test_a_killed_run_goes_on_to_the_same_end(run, tmp_path, monkeypatch):
   assert accuracies(tmp_path / "out") == right
   # Nothing that was finished was done again.
   assert len(seen) == 3 and len(set(written)) == 3
+
+
+def test_killed_outright_at_any_stage(run, folder, tmp_path):
+  assert run("--config.num_splits=2")[0] == 0
+  right = accuracies(tmp_path / "out")
+  again = tmp_path / "again"
+  command = [
+    *(sys.executable, "-m", "experiments.lag_scenes"),
+    *("--config=lag_scenes.py:images", f"--workdir={again}"),
+    *(f"--config.path={folder}", *SMALL, "--config.num_splits=2"),
+  ]
+  root = Path(lag_scenes.__file__).parents[1]
+  # After the encoders, a training batch, a test batch, and the first split.
+  for stage in ("encoders", "k4/train-00001", "k4/test", "done", None):
+    process = subprocess.Popen(
+      command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    files = f"stages/*/split?/{stage}*"
+    while process.poll() is None and not any(again.glob(files)):
+      time.sleep(0.02)
+    if stage:
+      process.send_signal(signal.SIGKILL)
+    assert process.wait() == (-signal.SIGKILL if stage else 0)
+  assert accuracies(again) == right
 
 
 def test_finished_splits_are_kept_and_other_configs_are_not(

@@ -165,6 +165,8 @@ def test_float32_and_jit_agree_with_float64(key, rng):
     ({"sample_weight": np.full(20, -1)}, r"sample_weight\[0\] is -1"),
     ({"x": np.ones((20, 4)) * 1j}, "x must be real numbers, got complex128"),
     ({"y": np.arange(20) % 2 * 1j}, "y must be integers, strings or booleans"),
+    ({"key": 0}, "key must be made by jax.random.key, got 0"),
+    ({"c": 1e300}, "no finite solution"),
     ({"keep": 2.5}, "keep must be at least 1 and whole, got 2.5"),
     ({"c": "a"}, "c must be above 0 and finite, got 'a'"),
     ({"c_theta": 0}, "c_theta must be above 0"),
@@ -175,8 +177,22 @@ def test_float32_and_jit_agree_with_float64(key, rng):
 )
 def test_wrong_inputs_are_named(change, message, key, rng):
   args = {"x": rng.normal(size=(20, 4)), "y": np.arange(20) % 2} | change
+  positional = args.pop("key", key), args.pop("x"), args.pop("y")
   with pytest.raises(ValueError, match=message):
-    stumps.fit(key, args.pop("x"), args.pop("y"), num_stumps=8, **args)
+    stumps.fit(*positional, num_stumps=8, **args)
+
+
+def test_labels_of_a_data_frame_are_taken(key, rng):
+  x, y = blobs(rng)
+  names = np.array(["ash", "elm", "oak"])[y]
+  args = {"num_stumps": 40, "selection": "none"}
+  model, _ = stumps.fit(key, x, names.astype(object), **args)
+  right, _ = stumps.fit(key, x, names, **args)
+  np.testing.assert_array_equal(model.classes, right.classes)
+  with pytest.raises(ValueError, match="labels of <U3 cannot be traced"):
+    jax.jit(lambda v: stumps.predict(model, v))(x)
+  with pytest.raises(ValueError, match="model must be a Model"):
+    stumps.predict((model, None), x)
 
 
 @pytest.mark.parametrize(

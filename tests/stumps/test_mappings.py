@@ -116,3 +116,40 @@ def test_wrong_arguments_are_named(change, message, key, rng):
   args = {"x": rng.normal(size=(5, 4)), "num": 3} | change
   with pytest.raises(ValueError, match=message):
     stumps.sample(key, args.pop("x"), args.pop("num"), **args)
+
+
+@pytest.mark.parametrize("grid", [(-2, -2), (2.0, 2.0), ("2", "2"), 4])
+def test_a_grid_of_no_pixels(grid, key):
+  with pytest.raises(ValueError, match="needs a grid of 4 pixels"):
+    stumps.sample(key, np.eye(4), 8, draw="local", grid=grid)
+
+
+def test_small_spreads_are_no_constants(key, rng):
+  x = rng.normal(size=(40, 2)).astype(np.float32)
+  both = x * np.array([1, 1e-20], np.float32)
+  halves = (x * np.array([100, 1e-4])).astype(np.float16)
+  for own in (both, halves):
+    drawn = stumps.sample(key, own, 200)
+    assert set(np.asarray(drawn.feature)) == {0, 1}
+  x[3, 1] = np.inf
+  with pytest.raises(ValueError, match=r"x\[3, 1\] is infinite"):
+    stumps.sample(key, x, 200)
+
+
+def test_wide_integers_do_not_wrap():
+  with jax.enable_x64(False):
+    drawn = stumps.Stumps(jnp.array([0]), jnp.array([100.0]))
+    assert bool(stumps.evaluate(drawn, np.array([[2**40]]))[0, 0])
+
+
+@pytest.mark.parametrize(
+  ("drawn", "message"),
+  [
+    (None, "must be Stumps, Projections, Xor or And, got NoneType"),
+    (stumps.Stumps(np.array([-1]), np.zeros(1)), "look at feature -1"),
+    (stumps.Stumps(np.array([3]), np.zeros(1)), "x has 2 features"),
+  ],
+)
+def test_mappings_that_are_none(drawn, message):
+  with pytest.raises(ValueError, match=message):
+    stumps.evaluate(drawn, np.zeros((4, 2)))

@@ -30,6 +30,20 @@ def test_balanced_rule_is_the_sign_of_the_rates(kind):
     assert got.dtype == np.int8 and int(got) == balanced(p, n, 3, 5)
 
 
+@pytest.mark.parametrize(
+  ("counts", "message"),
+  [
+    ((-1, 2, 5, 5), "p must be in 0..t_p"),
+    ((2, 6, 5, 5), "n must be in 0..t_n"),
+    ((2.9, 2, 5, 5), "p must be whole numbers, got float64"),
+    ((1, 1, 2**64, 5), "t_p must be whole numbers"),
+  ],
+)
+def test_counts_that_are_none(counts, message):
+  with pytest.raises(ValueError, match=message):
+    stumps.sign_rule(*counts)
+
+
 def test_majority_rule_agrees_with_the_svm_where_it_speaks():
   spoken = 0
   for p, n, t_p, t_n in itertools.product(range(5), range(5), (4, 6), (4, 5)):
