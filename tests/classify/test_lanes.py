@@ -7,6 +7,8 @@ import pytest
 
 from spdjax.classify import l2_svm, lanes, pack
 
+pytestmark = pytest.mark.slow
+
 
 def problem(rng, num=60, dim=6):
   x = rng.normal(size=(num, dim))

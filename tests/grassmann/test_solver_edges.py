@@ -8,6 +8,8 @@ import pytest
 from spdjax import grassmann
 from spdjax.grassmann import conjugate_gradient, trust_region
 
+pytestmark = pytest.mark.slow
+
 SOLVERS = {"cg": conjugate_gradient, "tr": trust_region}
 DTYPES = [jnp.float32, jnp.float64]
 each_solver = pytest.mark.parametrize("solver", SOLVERS)

@@ -8,6 +8,8 @@ import pytest
 from spdjax import grassmann
 from spdjax.grassmann import trust_region
 
+pytestmark = pytest.mark.slow
+
 
 def bowl(w, a):
   """A cost of span(w) that is not quadratic: -logdet of w'aw."""

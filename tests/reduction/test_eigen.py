@@ -8,6 +8,8 @@ import scipy.linalg
 from spdjax import reduction, spd
 from spdjax.reduction import eigen, graph, starts
 
+pytestmark = pytest.mark.slow
+
 FLAT = ("log_euclidean", "euclidean")
 COUNT, SIZE, DIM = 20, 6, 2
 

@@ -50,6 +50,7 @@ def test_fit_lowers_the_cost_it_reports(metric, data, key):
   assert found.cost < cost_at(start, x, edges, metric)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", INVARIANT)
 def test_whitening_keeps_the_objective_of_invariant_metrics(metric, data, key):
   x, y = data
@@ -101,6 +102,7 @@ def test_the_best_of_several_starts_is_returned(data, key):
   )
 
 
+@pytest.mark.slow
 @every_metric
 def test_fit_without_labels_maximises_the_spread(metric, data, key):
   x, _ = data
@@ -111,6 +113,7 @@ def test_fit_without_labels_maximises_the_spread(metric, data, key):
   assert spread(found.w) > spread(starts.make(key, "pca", x, None, DIM)[0])
 
 
+@pytest.mark.slow
 def test_the_trust_region_finds_the_same_optimum(data, key):
   x, y = data
   fit = lambda solver: reduction.fit(
@@ -152,6 +155,7 @@ def test_float32_stays_float32(data, key):
   assert np.isfinite(found.cost)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", spd.METRICS)
 def test_one_compile_for_keys_and_sizes_of_one_bucket(metric, data):
   x, y = data

@@ -7,6 +7,8 @@ import pytest
 
 from spdjax import spd
 
+pytestmark = pytest.mark.slow
+
 every_metric = pytest.mark.parametrize("metric", spd.METRICS)
 
 

@@ -2,9 +2,12 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from spdjax import stumps
 from spdjax.stumps import theta as thetas
+
+pytestmark = pytest.mark.slow
 
 
 def test_columns_of_packed_bits(rng):

@@ -42,6 +42,7 @@ def test_uniform_kernel_tends_to_the_city_block_distance(key, rng):
   np.testing.assert_allclose(k, 1 - distance / 3, atol=5 * num**-0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", thetas.SELECTIONS)
 def test_fit_learns_and_prunes(selection, key, rng):
   x, y = blobs(rng)
@@ -100,6 +101,7 @@ def test_two_classes_are_one_problem(labels, key, rng):
   assert (stumps.predict(model, x) == np.array(labels)[y]).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_weights_are_repeated_items(key, rng):
   x, y = blobs(rng, 60)
   times = rng.integers(1, 3, 60)
@@ -166,7 +168,7 @@ def test_float32_and_jit_agree_with_float64(key, rng):
     ({"x": np.ones((20, 4)) * 1j}, "x must be real numbers, got complex128"),
     ({"y": np.arange(20) % 2 * 1j}, "y must be integers, strings or booleans"),
     ({"key": 0}, "key must be made by jax.random.key, got 0"),
-    ({"c": 1e300}, "no finite solution"),
+    ({"c": 1e300, "selection": "none"}, "no finite solution"),
     ({"keep": 2.5}, "keep must be at least 1 and whole, got 2.5"),
     ({"c": "a"}, "c must be above 0 and finite, got 'a'"),
     ({"c_theta": 0}, "c_theta must be above 0"),
