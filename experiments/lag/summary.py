@@ -22,7 +22,23 @@ def result(lines) -> dict:
     for (components, vector, classifier), values in found.items()
   ]
   main = next(row for row in table if row["classifier"] == "centroid")
-  return {"accuracy": main["accuracy"], "std": main["std"], "table": table}
+  return {
+    "accuracy": main["accuracy"],
+    "std": main["std"],
+    "table": table,
+    "splits": _spent(lines),
+  }
+
+
+def _spent(lines) -> list[dict]:
+  """Seconds of each split's stages, and the peak of memory so far."""
+  found = {}
+  for line in lines:
+    if line["event"] == "stage":
+      own = found.setdefault(line["split"], {"split": line["split"]})
+      own[line["stage"]] = own.get(line["stage"], 0) + line["seconds"]
+      own["peak_gib"] = line["peak_gib"]
+  return list(found.values())
 
 
 def text(table) -> str:
