@@ -1,5 +1,6 @@
 """From pictures to classes, end to end on small textures."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from PIL import Image
 
 from experiments import lag_scenes, predict, records, report
 from experiments.data import splits
-from experiments.lag import products
+from experiments.lag import cache, products
 
 pytestmark = pytest.mark.slow
 
@@ -240,3 +241,43 @@ def test_prediction_names_what_is_wrong(run, folder, tmp_path, capsys):
   (tmp_path / "out" / "lag.json").write_text("{}")
   status, _, err = predicted(capsys, model, good)
   assert status == 2 and "lag.json" in err and "Traceback" not in err
+
+
+def test_colour_alpha_and_16_bits_are_told(run, folder, tmp_path, rng):
+  pixels = rng.integers(0, 256, (40, 48, 3), dtype=np.uint8)
+  Image.fromarray(pixels).save(folder / "noise" / "1.png")
+  grey = np.full((40, 48), 255, np.uint8)
+  Image.fromarray(np.dstack([pixels[..., 0], grey])).save(
+    folder / "noise" / "2.png"
+  )
+  deep = rng.integers(0, 2**16, (40, 48)).astype(np.uint16)
+  Image.fromarray(deep).save(folder / "noise" / "3.png")
+  status, _, err = run()
+  assert status == 0
+  (data,) = [
+    r for r in records.read(tmp_path / "out").metrics if r["event"] == "data"
+  ]
+  assert data["remarks"] == {"in colour": 1, "with alpha": 1, "of 16 bits": 1}
+  assert "note: 1 of 27 pictures in colour, as" in err and "1.png" in err
+  # Described in colour, grey ones are three times the same.
+  (tmp_path / "out").rename(tmp_path / "grey")
+  assert run("--config.kinds=('colour',)", "--config.svm_c=()")[0] == 0
+
+
+def test_the_cache_keeps_to_its_bound(tmp_path):
+  one = np.zeros(1000, np.uint8)
+  file = lambda name: tmp_path / "kept" / f"{name}.npy"
+  size = lambda: sum(p.stat().st_size for p in (tmp_path / "kept").iterdir())
+  for name in "abc":
+    cache.write(file(name), one, 3500)
+  for age, name in enumerate("bca"):  # b is the longest unused
+    os.utime(file(name), (age, age))
+  cache.write(file("d"), one, 3500)
+  assert not file("b").exists() and size() <= 3500 + 3 * 128
+  np.testing.assert_array_equal(cache.read(file("d")), one)
+  assert cache.read(file("b")) is None
+  # What this process has used stays: the new one is not kept.
+  for name in "ca":
+    assert cache.read(file(name)) is not None
+  cache.write(file("e"), one, 3500)
+  assert not file("e").exists() and file("c").exists()
