@@ -121,10 +121,12 @@ def features(record: Records) -> Figure | None:
   order = np.argsort(-counts, kind="stable")[:60]
   open_axes(ax).bar(np.arange(len(order)), counts[order], color=PALETTE[0])
   names = record.arrays.get("feature_names", np.arange(len(counts)))
-  shown = np.arange(len(order))[: 60 if len(order) <= 30 else 0]
-  told = [plain_text(names[k], 18) for k in order[shown]]
-  ax.set_xticks(shown, told, rotation=90 if max(map(len, told), default=0) > 3
-                else 0)  # fmt: skip
+  told = [plain_text(names[k], 18) for k in order]
+  if len(told) > 30:  # no room for them
+    ax.set_xticks([])
+  else:
+    turned = 90 if max(map(len, told)) > 3 else 0
+    ax.set_xticks(range(len(told)), told, rotation=turned)
   ax.yaxis.get_major_locator().set_params(integer=True)
   title = "the 60 most used" if len(counts) > 60 else "all features"
   ax.set_title(title, **TITLE)

@@ -10,7 +10,7 @@ CAPTIONS = {
   "growth": (
     "Accuracy against the number of stumps",
     "Test part. Lines with marks: uniform weights on all that were drawn. "
-    "Marks alone: selections of a larger pool. Grey lines: baselines, "
+    "Marks alone: selections, beside as many at random. Grey lines: baselines, "
     "tuned on the same part of the training rows.",
   ),
   "spectrum": (

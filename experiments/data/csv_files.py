@@ -84,9 +84,7 @@ def _is_number(text: str) -> bool:
 def _number(text, path, line, name) -> float:
   value = float(text) if _is_number(text) else np.nan
   if not np.isfinite(value):
-    hint = ""
-    if line == 1:
-      hint = "; a header has no number, or the name given by --config.label"
+    hint = "; a header has no number in it" if line == 1 else ""
     raise UserError(
       f"{path}: line {line}, {name}: {text!r} is no finite number{hint}."
     )

@@ -31,7 +31,7 @@ def result(lines) -> dict:
 
 
 def _spent(lines) -> list[dict]:
-  """Seconds of each split's stages, and the peak of memory so far."""
+  """Seconds of the stages of each split that this process ran, and its peak."""
   found = {}
   for line in lines:
     if line["event"] == "stage":

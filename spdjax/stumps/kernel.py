@@ -105,12 +105,11 @@ def predict(model, x):
   classes = np.asarray(model.classes)
   if not isinstance(best, jax.core.Tracer):
     return classes[np.asarray(best)]
-  kind = (
-    jax.dtypes.canonicalize_dtype(classes.dtype)
-    if (classes.dtype.kind in "biuf")
-    else None
-  )
-  if kind is None or (classes.astype(kind) != classes).any():
+  held = classes.dtype.kind in "biuf"
+  if held:
+    kind = jax.dtypes.canonicalize_dtype(classes.dtype)
+    held = (classes.astype(kind) == classes).all()
+  if not held:
     raise ValueError(
       f"labels of {classes.dtype} cannot be traced; take jnp.argmax(decision("
       "model, x), 1) inside, and the classes outside"
