@@ -110,12 +110,12 @@ def _kept(files, mask):
   """The batch from the folder, or None unless it holds all of it."""
   if not all(files):
     return None
-  found = []
-  for file, inside in zip(files, mask, strict=False):
+  out = np.zeros((*mask.shape, COMPONENTS), np.float16)
+  for place, (file, inside) in enumerate(zip(files, mask, strict=False)):
     own = cache.read(file)
     if own is None or own.shape != (inside.sum(), COMPONENTS):
       return None  # absent, torn or foreign: computed anew
-    found.append(np.zeros((len(inside), COMPONENTS), own.dtype))
-    found[-1][inside] = own
+    out[place][inside] = own
   # A short batch is filled with its first picture.
-  return np.stack(found + found[:1] * (len(mask) - len(found)))
+  out[len(files) :] = out[0]
+  return out

@@ -37,8 +37,7 @@ def encoded(config, pictures, canvas, indices, encoders, names):
 def _encoded(config, seen, encoders, names):
   out = {}
   for kind, encoder in encoders.items():
-    values = jnp.asarray(seen.values[kind], encoder.basis.dtype)
-    found = _of_batch(config, seen, values, encoder, tuple(names))
+    found = _of_batch(config, seen, seen.values[kind], encoder, tuple(names))
     out |= {(kind, name): own for name, own in found.items()}
   return out
 
@@ -52,7 +51,7 @@ def _of_batch(config, seen, values, encoder, names):
       for centres in (seen.centres[:1] if seen.alike else seen.centres)
     ]
   )
-  mask = seen.mask.astype(values.dtype)
+  mask = seen.mask.astype(encoder.basis.dtype)
   if seen.alike:
     # Cells that are known as the program is compiled cost less.
     run = _alike(cells[0].tobytes(), cells[0].shape, *settings)
