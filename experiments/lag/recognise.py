@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from experiments.data import splits
-from spdjax.classify import l2_svm
+from spdjax.classify import l2_svm, nuisance_weights
 
 
 class Centroids(NamedTuple):
@@ -28,16 +28,14 @@ class Centroids(NamedTuple):
 
 
 class Directions(NamedTuple):
-  """The scatter within classes of training vectors X, largest first.
+  """Nuisances U = X'W of training vectors X, largest first, beside the classes.
 
-  With A the classes' averages, H = I - A A' in the sense of means, and L, Q the
-  eigenpairs of H G H, the directions are U = X'H Q L^(-1/2).
+  With A the classes' averages.
   """
 
   average: np.ndarray  # [n, C]: centroids are X' times it
-  centred: np.ndarray  # [n, n] H Q
-  values: np.ndarray  # [n] L
-  inside: np.ndarray  # [n, C] Q'H G A
+  weights: np.ndarray  # [n, r] W
+  inside: np.ndarray  # [r, C] W'G A
   means: np.ndarray  # [n, C] G A
 
 
@@ -45,21 +43,18 @@ def directions(gram, y, num_classes) -> Directions:
   """One decomposition for all ranks."""
   member = np.eye(num_classes)[y]
   average = member / np.maximum(member.sum(0), 1)[None]
-  within = gram - member @ (average.T @ gram)
-  within = within - (within @ average) @ member.T
-  values, vectors = np.linalg.eigh((within + within.T) / 2)
-  values, vectors = values[::-1], vectors[:, ::-1]
-  centred = vectors - average @ (member.T @ vectors)
   means = gram @ average
-  return Directions(average, centred, values, centred.T @ means, means)
+  with jax.enable_x64(True):
+    found = nuisance_weights(gram, y, rank=len(y) - len(np.unique(y)))
+    weights, values = map(np.asarray, found)
+  # The products are of float32.
+  weights = weights[:, values > 1e-7 * values.max(initial=0)]
+  return Directions(average, weights, weights.T @ means, means)
 
 
 def centroids(found: Directions, rank: int) -> Centroids:
   """Class centroids without their part along the `rank` first directions."""
-  good = found.values[:rank] > 1e-7 * max(found.values[0], 0)
-  centred = found.centred[:, :rank][:, good]
-  removed = found.inside[:rank][good] / found.values[:rank][good][:, None]
-  out = found.average - centred @ removed
+  out = found.average - found.weights[:, :rank] @ found.inside[:rank]
   return Centroids(out, (out * found.means).sum(0))
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from spdjax.gaussians import checks, mixture
 from spdjax.gaussians.mixture import Statistics
 
-_ROWS = 256  # of a block
+_ROWS = (256, 512, 1024, 2048)  # of a block
+_ITS_OWN = 256  # what a block costs besides its rows, in rows
 
 
 class Plan(NamedTuple):
@@ -45,28 +46,38 @@ def cell_statistics(mix, x, cells, mask=None) -> Statistics:
     zero = jax.tree.map(jnp.zeros_like, Statistics(*mix))
     spread = lambda a: jnp.broadcast_to(a[None], (len(cells), *a.shape))
     return jax.tree.map(spread, zero)
-  found = None if isinstance(cells, jax.core.Tracer) else plan(cells)
+  found = None
+  if not isinstance(cells, jax.core.Tracer):
+    # Amid a compilation the cells are part of the program.
+    found = plan(cells, exact=isinstance(x, jax.core.Tracer))
   if found is None:
     return _by_cell(mix, x, jnp.asarray(cells, bool), mask)
   return _by_block(mix, x, mask, found)
 
 
-def plan(cells):
+def plan(cells, exact=False):
   """A `Plan` for cells [S, T], or None where it would save nothing.
 
-  Its shape depends on T and, in powers of two, on the number of different
-  columns of cells.
+  Large blocks have quicker products, small ones less filling. The number of
+  blocks is what they need if `exact`; else it depends on T, the size chosen
+  and, in powers of two, on the number of different columns of cells, so that
+  other cells need not compile again.
   """
   cells = np.asarray(cells, bool)
-  num, total = cells.shape
   groups = _groups(cells)
-  blocks = -(-total // _ROWS) + (1 << (len(groups) - 1).bit_length())
-  if 2 * blocks * _ROWS >= (1 + num) * total:
+  number = lambda rows: (
+    sum(-(-len(group) // rows) for group in groups)
+    if exact
+    else -(-cells.shape[1] // rows) + (1 << (len(groups) - 1).bit_length())
+  )
+  size = min(_ROWS, key=lambda rows: number(rows) * (rows + _ITS_OWN))
+  blocks = number(size)
+  if 2 * blocks * size >= (1 + len(cells)) * cells.shape[1]:
     return None
-  rows = np.zeros((blocks, _ROWS), np.int32)
-  used = np.zeros((blocks, _ROWS), bool)
-  member = np.zeros((num, blocks), bool)
-  parts = (g[i : i + _ROWS] for g in groups for i in range(0, len(g), _ROWS))
+  rows = np.zeros((blocks, size), np.int32)
+  used = np.zeros((blocks, size), bool)
+  member = np.zeros((len(cells), blocks), bool)
+  parts = (g[i : i + size] for g in groups for i in range(0, len(g), size))
   for index, part in enumerate(parts):
     rows[index, : len(part)], used[index, : len(part)] = part, True
     member[:, index] = cells[:, part[0]]

@@ -5,23 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from spdjax.classify import (
-  centroids,
-  nearest_neighbour,
-  nuisance,
-  nuisance_distances,
-  remove,
-)
+from spdjax.classify import centroids, nuisance, remove
+from tests.classify.cases import C, D, N, items
 
-N, D, C = 16, 30, 4
 BETWEEN = [0.0, 0.3, 1.0, 20.0]
-
-
-def _items(num=N, dims=D, dtype="float64"):
-  rng = np.random.default_rng(0)
-  y = np.concatenate([np.arange(C), rng.integers(0, C, num - C)])
-  x = rng.normal(size=(num, dims)) * np.linspace(0.5, 2, dims)
-  return (x + 2 * rng.normal(size=(C, dims))[y]).astype(dtype), y
 
 
 def _scatter(x, y, between):
@@ -49,7 +36,7 @@ def _top(x, y, between):
 @pytest.mark.parametrize("dims", [6, D], ids=["wide", "tall"])
 @pytest.mark.parametrize("between", BETWEEN)
 def test_top_eigenvectors(between, dims):
-  x, y = _items(dims=dims)
+  x, y = items(dims=dims)
   values, vectors = _top(x, y, between)
   rank = int(min((values > 1e-9).sum(), N - C))
   u = np.asarray(nuisance(x, y, rank=rank, between=between))
@@ -63,14 +50,14 @@ def test_top_eigenvectors(between, dims):
 
 @pytest.mark.parametrize("between", [0.0, 1.0])
 def test_leading_columns_are_the_answer_for_smaller_ranks(between):
-  x, y = _items()
+  x, y = items()
   u = nuisance(x, y, rank=9, between=between)
   few = nuisance(x, y, rank=4, between=between)
   np.testing.assert_allclose(few, u[:, :4], atol=1e-13)
 
 
 def test_all_directions_take_all_that_varies_within():
-  x, y = _items()
+  x, y = items()
   left = remove(x, nuisance(x, y, rank=N - C))
   means = np.asarray(centroids(left, y, num_classes=C))
   np.testing.assert_allclose(left, means[y], atol=1e-12)
@@ -91,7 +78,7 @@ def test_a_known_direction():
 
 
 def test_far_from_zero_turned_and_reordered():
-  x, y = _items()
+  x, y = items()
   right = np.asarray(nuisance(x, y, rank=5, between=0.3))
   project = lambda u: np.asarray(u) @ np.asarray(u).T
   turn, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(D, D)))
@@ -108,7 +95,7 @@ def test_far_from_zero_turned_and_reordered():
 
 
 def test_single_precision_with_a_wide_spectrum():
-  x, y = _items(dims=200)
+  x, y = items(dims=200)
   x = x * np.geomspace(1, 1e-2, 200)
   u = nuisance(x.astype(np.float32), y, rank=N - C)
   assert u.dtype == jnp.float32
@@ -119,7 +106,7 @@ def test_single_precision_with_a_wide_spectrum():
 
 
 def test_traced_is_eager_with_zeros_for_what_does_not_exist():
-  x, y = _items()
+  x, y = items()
   x = x[np.arange(N) % 8]  # eight distinct rows, each twice
   y = np.arange(N) % 8 % C
   u = np.asarray(_traced(x, y, 0.0))
@@ -135,7 +122,7 @@ def test_traced_is_eager_with_zeros_for_what_does_not_exist():
 @pytest.mark.parametrize("between", [0.0, 1.0])
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
 def test_constant_features_have_no_direction(value, between):
-  x, y = np.full((N, D), value), _items()[1]
+  x, y = np.full((N, D), value), items()[1]
   u = nuisance(x, y, rank=0, between=between)
   assert u.shape == (D, 0)
   np.testing.assert_array_equal(remove(x, u), x)
@@ -145,59 +132,14 @@ def test_constant_features_have_no_direction(value, between):
 
 
 def test_classes_of_one_have_no_direction():
-  x, _ = _items()
+  x, _ = items()
   assert nuisance(x, np.arange(N), rank=0).shape == (D, 0)
   with pytest.raises(ValueError, match=r"rank must be in 0\.\.0, got 1"):
     nuisance(x, np.arange(N), rank=1)
-  gram = x @ x.T
-  found = nuisance_distances(
-    gram, np.arange(N), np.arange(N), ranks=[0], num_classes=N
-  )
-  right = ((x[:, None] - x[None]) ** 2).sum(-1)
-  np.testing.assert_allclose(found[0], right, atol=1e-11)
-
-
-@pytest.mark.parametrize("between", BETWEEN[:3])
-@pytest.mark.parametrize("offset", [0.0, 10.0])
-def test_distances_by_the_gram_matrix_alone(offset, between):
-  x, y = _items(num=24)
-  x = x + offset
-  train, ranks = np.arange(24)[::-1][:N], (5, 0, 2)
-  found = nuisance_distances(
-    x @ x.T, y, train, ranks=ranks, num_classes=C + 1, between=between
-  )
-  assert found.shape == (3, 24, C + 1)
-  assert np.isnan(found[..., C]).all()
-  for distances, rank in zip(np.asarray(found), ranks, strict=True):
-    u = nuisance(x[train], y[train], rank=rank, between=between)
-    means = centroids(remove(x, u)[train], y[train], num_classes=C)
-    gaps = remove(x, u)[:, None] - means[None]
-    right = np.square(gaps).sum(-1)
-    np.testing.assert_allclose(distances[:, :C], right, atol=1e-9)
-  labels = nearest_neighbour(found[0], np.arange(C + 1))
-  np.testing.assert_array_equal(labels, np.argmin(found[0][:, :C], 1))
-
-
-def test_distances_traced_by_a_mask_and_in_single_precision():
-  x, y = _items(num=24)
-  x = x[:, :20]
-  kept = np.arange(24) % 3 > 0
-  run = lambda gram, y: nuisance_distances(
-    gram, y, kept, ranks=(0, 6), num_classes=C
-  )
-  right = run(x @ x.T, y)
-  by_index = nuisance_distances(
-    x @ x.T, y, np.flatnonzero(kept), ranks=(0, 6), num_classes=C
-  )
-  np.testing.assert_array_equal(by_index, right)
-  np.testing.assert_allclose(jax.jit(run)(x @ x.T, y), right, atol=1e-11)
-  single = run((x @ x.T).astype(np.float32), y)
-  assert single.dtype == jnp.float32
-  np.testing.assert_allclose(single, right, atol=1e-4 * np.max(right))
 
 
 def test_removing_twice_is_removing_once_of_any_batch():
-  x, y = _items()
+  x, y = items()
   u = nuisance(x, y, rank=4)
   once = remove(x, u)
   np.testing.assert_allclose(remove(once, u), once, atol=1e-13)
@@ -220,35 +162,10 @@ def test_removing_twice_is_removing_once_of_any_batch():
   ],
 )
 def test_refuses(change, said):
-  x, y = _items()
+  x, y = items()
   given = {"x": x, "y": y, "rank": 2, **change}
   with pytest.raises(ValueError, match=said):
     nuisance(given.pop("x"), given.pop("y"), **given)
-
-
-@pytest.mark.parametrize(
-  ("change", "said"),
-  [
-    ({"gram": np.zeros((N, D))}, "gram must be"),
-    ({"y": np.zeros(N - 1, int)}, "y must be 16 integers"),
-    ({"y": np.full(N, C)}, "y must be classes 0 to 3"),
-    ({"train": [[0]]}, "train must be indices"),
-    ({"train": []}, "train must be indices"),
-    ({"train": [0.0]}, "train must be indices"),
-    ({"train": np.zeros(N, bool)}, "train must be indices"),
-    ({"train": [0, N]}, r"train must be in 0\.\.15"),
-    ({"ranks": [N]}, r"rank must be in 0\.\.12, got 16"),
-    ({"ranks": []}, "ranks must not be empty"),
-    ({"between": np.nan}, "between must be"),
-  ],
-)
-def test_distances_refuse(change, said):
-  x, y = _items()
-  given = {"gram": x @ x.T, "y": y, "train": np.arange(N)}
-  given |= {"ranks": [0], "num_classes": C} | change
-  args = [given.pop(name) for name in ("gram", "y", "train")]
-  with pytest.raises(ValueError, match=said):
-    nuisance_distances(*args, **given)
 
 
 def test_remove_refuses():

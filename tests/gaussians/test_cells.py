@@ -81,9 +81,11 @@ def test_quarters_add_up_to_the_whole(rng):
 def test_a_plan_has_every_item_of_a_cell_once(rng):
   cells = pyramid(rng.random((NUM, 2)))
   found = plan(cells)
-  for cell, member in zip(cells, found.member, strict=True):
-    rows = found.rows[member][found.used[member]]
-    np.testing.assert_array_equal(np.sort(rows), np.flatnonzero(cell))
+  for own in (found, plan(cells, exact=True)):
+    for cell, member in zip(cells, own.member, strict=True):
+      rows = own.rows[member][own.used[member]]
+      np.testing.assert_array_equal(np.sort(rows), np.flatnonzero(cell))
+  assert own.used.any(1).all()
   # Other places of as many items compile nothing new.
   other = plan(pyramid(rng.random((NUM, 2)) ** 2))
   assert [a.shape for a in other] == [a.shape for a in found]
