@@ -170,14 +170,12 @@ def _encoders(config, loaded, split, seed, folder, lap) -> dict:
 
 def _saved(config, loaded, split, encoders, centroids, workdir, folder) -> int:
   """Saves the main model: the first K and vector of the first split."""
-  name = config.vectors[0]
-  training = products.training_vectors(
-    config, loaded, split, encoders, config.vectors,
+  own = products.combined(
+    config, loaded, split, config.vectors[0], centroids.coefficients,
     folder / f"k{config.components[0]}",
   )  # fmt: skip
-  own = {kind: training[kind, name] for kind in encoders}
   return model_file.save(
-    workdir, config, encoders, own, centroids, loaded.classes
+    workdir, config, encoders, own, centroids.norms, loaded.classes
   )
 
 

@@ -30,19 +30,19 @@ class Model(NamedTuple):
   classes: np.ndarray  # [C]
 
 
-def save(workdir, config, encoders, training, found, classes) -> int:
+def save(workdir, config, encoders, centroids, norms, classes) -> int:
   """Writes the main model of a run; returns the bytes of both files.
 
   Args:
-    training: {kind: [n, S L]} the training vectors.
-    found: `recognise.Centroids` from their inner products.
+    centroids: {kind: [S L, C]} the classes' projected centroids.
+    norms: [C] their squared lengths, as means over kinds and cells.
   """
-  scale = products.scale(config, len(training))
+  scale = products.scale(config, len(centroids))
   arrays = {
-    f"{kind}.weights": (scale * own.T @ found.coefficients).astype(np.float32)
-    for kind, own in training.items()
+    f"{kind}.weights": (scale * own).astype(np.float32)
+    for kind, own in centroids.items()
   }
-  arrays |= {"norms": found.norms, "classes": np.asarray(classes)}
+  arrays |= {"norms": norms, "classes": np.asarray(classes)}
   file, settings = Path(workdir) / ARRAYS, Path(workdir) / SETTINGS
   models.save(file, encoders, **arrays)
   kept = {name: getattr(config, name) for name in _KEPT}

@@ -60,9 +60,20 @@ def _products(found, train) -> dict:
   }
 
 
-def training_vectors(config, pictures, split, encoders, names, folder):
-  """{(kind, name): [n, S L]} in the order of the split, read where written."""
-  return _train(config, pictures, split, encoders, names, folder)[0]
+def combined(config, pictures, split, name, coefficients, folder) -> dict:
+  """{kind: [S L, C]}: sums of the training vectors by coefficients [n, C].
+
+  They are read where `of_split` has written them, a batch at a time.
+  """
+  place = {index: row for row, index in enumerate(split.train)}
+  out = dict.fromkeys(config.kinds, 0.0)
+  plan = describe.plan(pictures, split.train, config.batch)
+  for number, (_, indices) in enumerate(plan):
+    part = _read(_train_file(folder, number))
+    own = coefficients[[place[i] for i in indices]]
+    for kind in config.kinds:
+      out[kind] += part[_spell((kind, name))].T @ own
+  return out
 
 
 def _train(config, pictures, split, encoders, names, folder):
@@ -73,7 +84,7 @@ def _train(config, pictures, split, encoders, names, folder):
     total=len(split.train), desc="training pictures", unit="image"
   ) as bar:
     for number, (canvas, indices) in enumerate(plan):
-      file = folder / f"train-{number:05}.npz"
+      file = _train_file(folder, number)
       if not file.exists():
         own = vectors.encoded(
           config, pictures, canvas, indices, encoders, names
@@ -83,7 +94,7 @@ def _train(config, pictures, split, encoders, names, folder):
   place = {index: row for row, index in enumerate(split.train)}
   out = {}
   for number, (_, indices) in enumerate(plan):
-    part = _read(folder / f"train-{number:05}.npz")
+    part = _read(_train_file(folder, number))
     rows = [place[i] for i in indices]
     for key in keys:
       own = part[_spell(key)]
@@ -91,6 +102,10 @@ def _train(config, pictures, split, encoders, names, folder):
         out[key] = np.empty((len(split.train), own.shape[1]), own.dtype)
       out[key][rows] = own
   return out, keys
+
+
+def _train_file(folder, number) -> Path:
+  return folder / f"train-{number:05}.npz"
 
 
 def _gram(x):
