@@ -100,8 +100,12 @@ def _split(config, loaded, split, number, workdir, log, arrays) -> None:
 
 
 def _stages(config, workdir) -> Path:
-  """The folder of what is under way, one for each config."""
-  text = json.dumps(records.plain(config), sort_keys=True)
+  """The folder of what is under way, one for each config.
+
+  The number of splits does not matter: more may be asked for later.
+  """
+  kept = records.plain(config) | {"num_splits": None}
+  text = json.dumps(kept, sort_keys=True)
   return (
     Path(workdir) / "stages" / hashlib.sha256(text.encode()).hexdigest()[:16]
   )

@@ -63,7 +63,8 @@ def run(launched, folder):
 def accuracies(workdir):
   record = records.read(workdir)
   rows = [r for r in record.metrics if r["event"] == "accuracy"]
-  return {(r["vector"], r["classifier"]): r["accuracy"] for r in rows}
+  names = ("split", "vector", "classifier")
+  return {tuple(r[name] for name in names): r["accuracy"] for r in rows}
 
 
 def test_pictures_from_end_to_end(run, tmp_path):
@@ -138,7 +139,10 @@ def test_finished_splits_are_kept_and_other_configs_are_not(
   with monkeypatch.context() as patch:
     patch.setattr(lag_scenes, "_run", None)  # nothing is left to do
     assert run("--config.num_splits=2")[0] == 0
-  assert accuracies(tmp_path / "out") == right
+    assert accuracies(tmp_path / "out") == right
+    assert run("--config.num_splits=1", "--overwrite")[0] == 0
+    first = {key: own for key, own in right.items() if key[0] == 0}
+    assert len(first) < len(right) and accuracies(tmp_path / "out") == first
   # Stages of another config in the same folder are not taken for these.
   other = "--config.components=(3,)"
   assert run("--config.num_splits=2", other, "--overwrite")[0] == 0
