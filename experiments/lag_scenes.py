@@ -88,8 +88,13 @@ def _split(config, loaded, split, number, workdir, log, arrays) -> None:
     shutil.rmtree(folder)
     folder.mkdir()
     records.write_npz(folder / _SHOWN, own)
+    if number == 0:
+      model_file.copy(workdir, folder)
     text = json.dumps(records.plain({"rows": rows, "confusion": counts}))
     records.write_bytes(done, text.encode())
+  elif number == 0:
+    # The last run's model may have been set aside with its records.
+    model_file.copy(folder, workdir)
   found = json.loads(done.read_text(encoding="utf-8"))
   for row in found["rows"]:
     log("accuracy", split=number, **row)

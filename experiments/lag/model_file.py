@@ -51,6 +51,12 @@ def save(workdir, config, encoders, centroids, norms, classes) -> int:
   return file.stat().st_size + settings.stat().st_size
 
 
+def copy(source, target) -> None:
+  """Copies a saved model from a folder to another."""
+  for name in (ARRAYS, SETTINGS):
+    records.write_bytes(Path(target) / name, (Path(source) / name).read_bytes())
+
+
 def load(workdir) -> Model:
   """The model of a run's folder; UserError when it holds none."""
   arrays = read_npz(Path(workdir) / ARRAYS, required=("norms", "classes"))

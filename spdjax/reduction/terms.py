@@ -139,7 +139,7 @@ def _airm_jvp(primals, tangents):
   (a, edges), (da, moved) = primals, tangents
   half, _ = _factor_inverse(a)
   seen = _seen(a, half, edges)
-  w, ratio, logs = spectral.apply_both(_LOG_RATIO, spectral.LOG, seen)
+  (w, _), ratio, logs = spectral.apply_all(seen, _LOG_RATIO, spectral.LOG)
   base = half[edges.j]
   scale = 2 * edges.weight[:, None, None]
   pull = lambda s: dot(_turn(base), dot(scale * s, base))

@@ -7,8 +7,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from spdjax.spd import mean_steps
 from spdjax.spd.divergences import metric_name, whiten
-from spdjax.spd.spectral import dot, expm, logm, powm, sqrtm, sym
+from spdjax.spd.eigenvalues import eigvalsh
+from spdjax.spd.spectral import (
+  LOG,
+  apply_all,
+  dot,
+  expm,
+  power,
+  powm,
+  sqrtm,
+  sym,
+)
 
 
 class Info(NamedTuple):
@@ -16,16 +27,15 @@ class Info(NamedTuple):
 
   steps: jax.Array  # [] iterations; 0 for a closed form
   converged: jax.Array  # [] bool; False too where the result is not finite
-  gradient: jax.Array  # [] norm of the last step's direction, in log units
+  gradient: jax.Array  # [] its norm at the mean, in log units
   condition: jax.Array  # [] largest condition number of the matrices averaged;
   # past 1 / (n eps) the mean of airm, stein and jeffrey is not to be trusted
 
 
 class _State(NamedTuple):
   mean: jax.Array  # [n, n] the best point
-  direction: jax.Array  # [n, n] whitened descent direction there
-  size: jax.Array  # [] the step that suits its curvature
-  norm: jax.Array  # [] norm of direction
+  step: jax.Array  # [n, n] whitened, what suits the curvature there
+  norm: jax.Array  # [] norm of the gradient
   damp: jax.Array  # [] factor in (0, 1] on that step
   steps: jax.Array  # []
 
@@ -34,10 +44,11 @@ def mean(x, weights=None, *, metric="airm", tol=None, max_steps=50):
   """Weighted Fréchet mean argmin_M sum_i w_i d^2(X_i, M), eq. 22.
 
   Euclidean, log-Euclidean and Jeffrey (eqs. 23-25) are closed forms. AIRM
-  iterates M <- L exp(s sum_i w_i log(L^-1 X_i L^-T)) L', Stein M <- L Z^-s L'
-  with Z = L' (sum_i w_i ((X_i + M)/2)^-1) L, each with the step s that the
-  spread of the data calls for (Bini & Iannazzo, 2013), damped where the
-  gradient grows, from the Jeffrey mean.
+  iterates M <- L exp(H^-1 sum_i w_i log(L^-1 X_i L^-T)) L', Newton's method
+  with the exact Hessian H, by a few conjugate gradients; Stein M <- L Z^-s L'
+  with Z = L' (sum_i w_i ((X_i + M)/2)^-1) L, with the step s that the spread of
+  the data calls for (Bini & Iannazzo, 2013). Both are damped where the gradient
+  grows, and start from the Jeffrey mean.
 
   Args:
     x: SPD [..., N, n, n].
@@ -100,18 +111,21 @@ def _mean_of_set(x, weights, tol, name, max_steps):
   x = jnp.where((weights > 0)[:, None, None], sym(x), eye[None])
   weights = weights / weights.sum()
   weights = jnp.where((weights >= 0).all(), weights, jnp.nan)
+  # An iteration starts from the Jeffrey mean.
+  w, out = _CLOSED.get(name, _jeffrey)(x, weights)
+  info = jnp.zeros((), jnp.int32), True, jnp.zeros((), x.dtype)
   if name in _DIRECTIONS:
-    out, info = _iterate(_DIRECTIONS[name], x, weights, tol, max_steps)
-  else:
-    out = sym(_CLOSED[name](x, weights))
-    info = (jnp.zeros((), jnp.int32), True, jnp.zeros((), x.dtype))
+    out, info = _iterate(
+      _DIRECTIONS[name], sym(out), x, weights, tol, max_steps
+    )
+  out = sym(out)
   steps, converged, norm = info
   finite = jnp.isfinite(out).all()
-  return out, Info(steps, converged & finite, norm, _spread(x))
+  return out, Info(steps, converged & finite, norm, _condition(w))
 
 
-def _spread(x):
-  w = jnp.linalg.eigvalsh(x)
+def _condition(w):
+  """The largest condition number of matrices with eigenvalues w [N, n]."""
   positive = w[:, 0] > 0
   ratio = w[:, -1] / jnp.where(positive, w[:, 0], 1.0)
   return jnp.where(positive, ratio, jnp.inf).max()
@@ -121,14 +135,20 @@ def _average(x, weights):
   return (weights[:, None, None] * x).sum(0)
 
 
+def _euclidean(x, weights):
+  return eigvalsh(x), _average(x, weights)
+
+
 def _log_euclidean(x, weights):
-  return expm(_average(logm(x), weights))
+  (w, _), logs = apply_all(x, LOG)
+  return w, expm(_average(logs, weights))
 
 
 def _jeffrey(x, weights):
   """P^-1/2 (P^1/2 Q P^1/2)^1/2 P^-1/2, P = sum w X^-1, Q = sum w X."""
-  inverse = jax.vmap(lambda z: powm(z, -1.0))(x)
-  return midpoint(powm(_average(inverse, weights), -1.0), _average(x, weights))
+  (w, _), inverse = apply_all(x, power(-1.0))
+  half = powm(_average(inverse, weights), -1.0)
+  return w, midpoint(half, _average(x, weights))
 
 
 def midpoint(x, y):
@@ -137,41 +157,13 @@ def midpoint(x, y):
   return sym(dot(factor, dot(sqrtm(whiten(y, factor)), factor.T)))
 
 
-def _airm_direction(seen, weights):
-  """sum w log X~ and the step for its curvature, in whitened coordinates."""
-  logs = logm(seen)
-  w = jnp.linalg.eigvalsh(logs)
-  half = jnp.maximum((w[:, -1] - w[:, 0]) / 2, jnp.finfo(w.dtype).eps)
-  # The Hessian of d^2 / 2 lies between 1 and half coth half.
-  curvature = (weights * half / jnp.tanh(half)).sum()
-  return _average(logs, weights), 2 / (1 + curvature)
-
-
-def _stein_direction(seen, weights):
-  """-log Z, Z = sum w ((X~ + I)/2)^-1, and the step for its curvature."""
-  w, v = jnp.linalg.eigh(seen)
-  share = w / (1 + w)
-  z = _average(
-    dot(v * (2 - 2 * share)[:, None, :], jnp.swapaxes(v, 1, 2)), weights
-  )
-  # In X~'s eigenbasis the Hessian's entries are s_i (1 - s_k) + s_k (1 - s_i).
-  low, high = share[:, 0], share[:, -1]
-  ends = 2 * jnp.stack([low * (1 - low), high * (1 - high)])
-  cross = low * (1 - high) + high * (1 - low)
-  top = jnp.where((low < 0.5) & (high > 0.5), jnp.maximum(cross, 0.5), cross)
-  top = jnp.maximum(top, ends.max(0))
-  bottom = jnp.minimum(ends.min(0), cross)
-  return -logm(z), 2 / ((weights * top).sum() + (weights * bottom).sum())
-
-
-def _iterate(direction, x, weights, tol, max_steps):
+def _iterate(direction, start, x, weights, tol, max_steps):
   """Fixed-point iteration in coordinates whitened at the current mean."""
 
   def look(point):
     factor = jnp.linalg.cholesky(point)
     seen = jax.vmap(lambda z: whiten(z, factor))(x)
-    step, size = direction(seen, weights)
-    return step, size, jnp.linalg.norm(step)
+    return direction(seen, weights, tol)
 
   def more(state):
     # At rounding the norm stops falling: damping down to 2^-10 is the end.
@@ -180,16 +172,15 @@ def _iterate(direction, x, weights, tol, max_steps):
 
   def body(state):
     factor = jnp.linalg.cholesky(state.mean)
-    move = expm(state.damp * state.size * state.direction)
+    move = expm(state.damp * state.step)
     point = sym(dot(factor, dot(move, factor.T)))
-    step, size, norm = look(point)
+    step, norm = look(point)
     better = norm < state.norm
     damp = jnp.where(better, jnp.minimum(1.0, 2 * state.damp), state.damp / 2)
-    new = _State(point, step, size, norm, damp, state.steps + 1)
+    new = _State(point, step, norm, damp, state.steps + 1)
     old = state._replace(damp=damp, steps=state.steps + 1)
     return jax.tree.map(lambda a, b: jnp.where(better, a, b), new, old)
 
-  start = sym(_jeffrey(x, weights))
   one, zero = jnp.ones((), x.dtype), jnp.zeros((), jnp.int32)
   state = jax.lax.while_loop(more, body, _State(start, *look(start), one, zero))
   settled = state.norm <= jnp.maximum(tol, jnp.finfo(x.dtype).eps ** 0.5)
@@ -198,9 +189,9 @@ def _iterate(direction, x, weights, tol, max_steps):
   return state.mean, (state.steps, converged, state.norm)
 
 
-_DIRECTIONS = {"airm": _airm_direction, "stein": _stein_direction}
+_DIRECTIONS = {"airm": mean_steps.airm, "stein": mean_steps.stein}
 _CLOSED = {
-  "euclidean": _average,
+  "euclidean": _euclidean,
   "log_euclidean": _log_euclidean,
   "jeffrey": _jeffrey,
 }

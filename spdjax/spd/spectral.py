@@ -62,15 +62,17 @@ def _lift(w):
 
 def apply(f: Function, x):
   """f(X) [..., n, n] of symmetric x [..., n, n], for a `Function` f."""
-  w, v = eigh(jax.lax.stop_gradient(x), positive=f.positive)
-  return sym(_spectral_p.bind(x, w, v, f=f))
+  return apply_all(x, f)[1]
 
 
-def apply_both(f: Function, g: Function, x):
-  """Eigenvalues [..., n] (without derivative), f(X) and g(X) of one x."""
-  w, v = eigh(jax.lax.stop_gradient(x), positive=f.positive)
-  first, second = (_spectral_p.bind(x, w, v, f=h) for h in (f, g))
-  return w, sym(first), sym(second)
+def apply_all(x, *functions):
+  """((w, v), f(X), g(X), ...) of one eigendecomposition, that of `eigh`.
+
+  The eigenvalues and vectors come without derivatives.
+  """
+  positive = any(f.positive for f in functions)
+  w, v = eigh(jax.lax.stop_gradient(x), positive=positive)
+  return (w, v), *(sym(_spectral_p.bind(x, w, v, f=f)) for f in functions)
 
 
 def _evaluate(x, w, v, *directions, f):

@@ -143,6 +143,7 @@ def test_finished_splits_are_kept_and_other_configs_are_not(
     assert run("--config.num_splits=1", "--overwrite")[0] == 0
     first = {key: own for key, own in right.items() if key[0] == 0}
     assert len(first) < len(right) and accuracies(tmp_path / "out") == first
+    assert (tmp_path / "out/lag.npz").is_file()
   # Stages of another config in the same folder are not taken for these.
   other = "--config.components=(3,)"
   assert run("--config.num_splits=2", other, "--overwrite")[0] == 0

@@ -128,7 +128,8 @@ def test_few_steps_do(metric, rng):
     _, info = spd.mean(spd_matrices(rng, 6, spread=spread), metric=metric)
     assert info.converged
     assert info.gradient <= np.finfo(float).eps ** 0.5
-    assert 0 < info.steps <= 50
+    # Newton's method of airm needs few.
+    assert 0 < info.steps <= {"airm": 8, "stein": 50}[metric]
 
 
 @pytest.mark.parametrize(
