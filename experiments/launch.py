@@ -18,7 +18,7 @@ from absl import flags
 from ml_collections import config_flags
 
 import configs
-from experiments import records
+from experiments import programs, records
 from experiments.errors import UserError
 
 _NONE = re.compile(r"--?config\.(\w+)=[nN]one")
@@ -141,6 +141,7 @@ def set_up(config) -> None:
   if dtype not in ("float32", "float64"):
     raise UserError(f"--config.dtype={dtype}: expected float32 or float64.")
   jax.config.update("jax_enable_x64", dtype == "float64")
+  programs.keep()
   # On recent GPUs the default rounds products to TF32 and Gram matrices come
   # out indefinite.
   jax.config.update("jax_default_matmul_precision", "highest")

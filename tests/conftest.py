@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+# Nothing is kept from one run of the tests to the next.
+os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
+
 import jax
 import numpy as np
 import pytest

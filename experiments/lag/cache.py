@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments import room
+
 _BEGIN = time.time()
 
 
@@ -27,20 +29,9 @@ def write(file: Path, array: np.ndarray, limit: float) -> None:
   nothing again.
   """
   file.parent.mkdir(parents=True, exist_ok=True)
-  if not _made_room(file.parent, limit - array.nbytes):
+  if not room.made(file.parent, limit - array.nbytes, before=_BEGIN):
     return
   partial = file.with_suffix(f".{os.getpid()}.partial")
   with partial.open("wb") as out:
     np.save(out, array)
   partial.replace(file)
-
-
-def _made_room(folder: Path, limit: float) -> bool:
-  held = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
-  total = sum(stat.st_size for stat, _ in held)
-  for stat, path in sorted(held, key=lambda pair: pair[0].st_mtime):
-    if total <= limit or stat.st_mtime >= _BEGIN:
-      break
-    Path(path).unlink(missing_ok=True)
-    total -= stat.st_size
-  return total <= limit

@@ -30,6 +30,7 @@ class Factor(NamedTuple):
   gamma: float
   values: np.ndarray  # [n] eigenvalues of its Gram matrix
   vectors: np.ndarray  # [n, n] eigenvectors, in columns
+  binary: bool = False  # all patterns of bits, which is all a pixel can show
 
 
 class Pixel(NamedTuple):
@@ -40,10 +41,16 @@ class Pixel(NamedTuple):
   modes: np.ndarray  # [n, n] eigenvectors over the roots of the eigenvalues
 
 
+class Bits(NamedTuple):
+  """The same of bits, sqrt(d_j) q_j: products of the signs in pattern j."""
+
+  scale: np.ndarray  # [n]
+
+
 class Basis(NamedTuple):
   """What a descriptor of d components reads, step by step."""
 
-  pixel: tuple[Pixel, ...]  # what a pixel shows, a factor each
+  pixel: tuple[Pixel | Bits, ...]  # what a pixel shows, a factor each
   places: np.ndarray  # [R, patch] functions of a row or column of the patch
   down: np.ndarray  # [1 + factors, V] function of the row, mode of each factor
   across: np.ndarray  # [2, F] function of the column, place in `down`
@@ -87,7 +94,7 @@ def _cube(gamma, num=4):
   order = points.sum(1)
   vectors = 1 - 2 * (points @ points.T % 2)
   values = near ** (num - order) * far**order
-  return Factor(points, gamma, values, vectors / np.sqrt(len(points)))
+  return Factor(points, gamma, values, vectors / np.sqrt(len(points)), True)
 
 
 POSITION = _line(3.0)
@@ -115,12 +122,18 @@ def basis(kind, patch, dim) -> Basis:
   distances = np.square(centres - POSITION.points.T)
   places = np.exp(-POSITION.gamma * distances) @ _modes(POSITION)
   return Basis(
-    tuple(Pixel(f.points, np.array(f.gamma), _modes(f)) for f in FACTORS[kind]),
+    tuple(map(_pixel, FACTORS[kind])),
     places.T,
     down,
     np.stack([column, place.ravel()]),
     projection,
   )
+
+
+def _pixel(factor):
+  if factor.binary:
+    return Bits(np.sqrt(factor.values / len(factor.points)))
+  return Pixel(factor.points, np.array(factor.gamma), _modes(factor))
 
 
 def components(kind, dim):

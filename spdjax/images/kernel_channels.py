@@ -6,6 +6,8 @@ A pixel has a weight and attributes, one vector a factor of the joint kernel
 
 import jax.numpy as jnp
 
+from spdjax.images import kernel_bases
+
 _LUMA = (0.299, 0.587, 0.114)  # Rec. 601
 # The 8 neighbours, clockwise from the upper left, four a factor.
 _RING = ((0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0), (1, 0))
@@ -70,8 +72,11 @@ KINDS = {"gradient": gradient, "shape": shape, "colour": colour}
 def functions(attribute, factor):
   """e_j = sum_i modes_ij exp(-gamma norm(attribute - points_i)^2).
 
-  [k, H, W] of a factor, `kernel_bases.Pixel` with n points -> [n, H, W].
+  [k, H, W] of a factor, `kernel_bases.Pixel` with n points or `Bits` -> [n, H,
+  W].
   """
+  if isinstance(factor, kernel_bases.Bits):
+    return factor.scale[:, None, None] * _signs(attribute)
   distances = sum(
     jnp.square(value[None] - point[:, None, None])
     for value, point in zip(attribute, factor.points.T, strict=True)
@@ -82,6 +87,18 @@ def functions(attribute, factor):
     jnp.exp(-factor.gamma * distances),
     precision="highest",
   )
+
+
+def _signs(bits):
+  """[k, H, W] of 0 and 1 -> [2^k, H, W]: products of the signs in a pattern.
+
+  Patterns in the order of np.ndindex: the last bit runs fastest.
+  """
+  out = jnp.ones_like(bits[:1])
+  for bit in bits:
+    both = jnp.stack([out, out * (1 - 2 * bit)[None]], 1)
+    out = both.reshape(-1, *bit.shape)
+  return out
 
 
 def _grey(image):
