@@ -41,9 +41,10 @@ lint: .venv/stamp
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 
+# All suites, or one: make bench SUITE=spd
 bench: .venv/stamp
 	.venv/bin/python $(PIP) -e '.[bench]' $(OLDEST)
-	.venv/bin/python -m benchmarks
+	.venv/bin/python -m benchmarks $(SUITE)
 
 clean:
 	rm -rf .venv .venv-newest

@@ -14,7 +14,8 @@ from experiments.errors import UserError
 
 _KEPT = ("time", "revision", "dirty", "python", "jax", "jaxlib", "numpy",
          "spdjax", "device")  # fmt: skip
-_ROWS = ("candidate", "size", "selection", "model")  # of stump_kernel
+# Of stump_kernel, and of the splits of lag_scenes.
+_ROWS = ("candidate", "size", "selection", "model", "accuracy")
 _LOCAL = ("cache", "data_dir", "path")  # places on the machine of the run
 
 

@@ -1,5 +1,7 @@
 """The figures of a `lag_scenes` run: pure functions Records -> Figure."""
 
+from pathlib import Path
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
@@ -122,15 +124,16 @@ def wrong(record: Records) -> Figure | None:
   names = class_names(record, len(classes))
   columns = min(6, len(images))
   lines = -(-len(images) // columns)
-  figure = Figure(figsize=(1.75 * columns, 2.2 * lines), layout="constrained")
+  figure = Figure(figsize=(1.75 * columns, 2.4 * lines), layout="constrained")
   panels = figure.subplots(lines, columns, squeeze=False).ravel()
   for ax in panels:
     ax.set_axis_off()
-  for ax, image, is_, was in zip(
-    panels, images, truth, predicted, strict=False
+  files = [Path(str(name)).name for name in record.arrays["wrong.names"]]
+  for ax, image, file, is_, was in zip(
+    panels, images, files, truth, predicted, strict=False
   ):
     ax.imshow(image, cmap="gray", vmin=0, vmax=255)
-    text = f"{names[is_]}\ntaken for {names[was]}"
+    text = f"{file[-22:]}\n{names[is_]}\ntaken for {names[was]}"
     ax.set_title(text, loc="left", fontsize=8, color=INK)
   return figure
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import launch, records
-from experiments.data import images, splits
+from experiments import launch, records, whole_files
+from experiments.data import images
 from experiments.lag import (
   model_file,
   models,
+  parts,
   pictures,
   products,
   recognise,
@@ -26,7 +27,7 @@ from experiments.lag import (
   summary,
 )
 
-_SHOWN = "shown.npz"
+_SHOWN, _DONE = "shown.npz", "done.json"  # of a finished split
 
 
 def experiment(config, workdir) -> dict:
@@ -36,8 +37,8 @@ def experiment(config, workdir) -> dict:
   loaded = pictures.load(config)
   images.tell_skipped(loaded.skipped)
   pictures.tell_remarks(loaded)
-  parts = _splits(config, loaded)
-  workdir = records.start(workdir, config)
+  found = parts.of(config, loaded)
+  workdir = records.start(workdir, config, may_change=("num_splits",))
   records.log(
     workdir,
     "data",
@@ -45,6 +46,7 @@ def experiment(config, workdir) -> dict:
     classes=loaded.classes,
     skipped=loaded.skipped,
     remarks={remark: len(own) for remark, own in loaded.remarks.items()},
+    passed_over=len(loaded.passed),
     seconds=time.perf_counter() - begin,
   )
   lines = []
@@ -54,7 +56,7 @@ def experiment(config, workdir) -> dict:
     lines.append({"event": event, **values})
 
   arrays = {}
-  for number, split in enumerate(parts):
+  for number, split in enumerate(found):
     _split(config, loaded, split, number, workdir, log, arrays)
     records.save_arrays(workdir, **arrays)
   result = summary.result(lines)
@@ -63,53 +65,50 @@ def experiment(config, workdir) -> dict:
   return result
 
 
-def _splits(config, loaded):
-  if loaded.train is not None:
-    return [splits.given(loaded.train)]
-  return [
-    splits.per_class(
-      loaded.labels,
-      config.train_per_class,
-      seed=config.seed + s,
-      names=loaded.classes,
-    )
-    for s in range(config.num_splits)
-  ]
-
-
 def _split(config, loaded, split, number, workdir, log, arrays) -> None:
   """Everything of one split; what a killed run has finished is read."""
-  folder = _stages(config, workdir) / f"split{number}"
-  done = folder / "done.json"
-  if not done.is_file():
+  folder = _stages(config, loaded.digest, workdir) / f"split{number}"
+  finished = _finished(folder, number)
+  if finished is None:
     rows, counts, own = _run(
       config, loaded, split, number, workdir, folder, log
     )
     shutil.rmtree(folder)
     folder.mkdir()
-    records.write_npz(folder / _SHOWN, own)
+    whole_files.write_npz(folder / _SHOWN, own)
     if number == 0:
       model_file.copy(workdir, folder)
-    text = json.dumps(records.plain({"rows": rows, "confusion": counts}))
-    records.write_bytes(done, text.encode())
+    finished = records.plain({"rows": rows, "confusion": counts}), own
+    text = json.dumps(finished[0])
+    whole_files.write_bytes(folder / _DONE, text.encode())
   elif number == 0:
-    # The last run's model may have been set aside with its records.
     model_file.copy(folder, workdir)
-  found = json.loads(done.read_text(encoding="utf-8"))
+  found, own = finished
   for row in found["rows"]:
     log("accuracy", split=number, **row)
+  print(summary.of_split(number, found["rows"]), flush=True)
   for name, counts in found["confusion"].items():
     arrays[name] = arrays.get(name, 0) + np.array(counts)
-  with np.load(folder / _SHOWN, allow_pickle=False) as own:
-    arrays |= own
+  arrays |= own
 
 
-def _stages(config, workdir) -> Path:
-  """The folder of what is under way, one for each config.
+def _finished(folder, number):
+  """What a finished split has left; None for none, or half of it."""
+  try:
+    found = json.loads((folder / _DONE).read_text(encoding="utf-8"))
+  except (OSError, ValueError):
+    return None
+  own = whole_files.read_npz(folder / _SHOWN)
+  complete = own is not None and (number > 0 or model_file.is_in(folder))
+  return (found, own) if complete else None
+
+
+def _stages(config, digest, workdir) -> Path:
+  """The folder of what is under way, one for each config and set of pictures.
 
   The number of splits does not matter: more may be asked for later.
   """
-  kept = records.plain(config) | {"num_splits": None}
+  kept = records.plain(config) | {"num_splits": None, "pictures": digest}
   text = json.dumps(kept, sort_keys=True)
   return (
     Path(workdir) / "stages" / hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -163,18 +162,18 @@ def _laps(log, number):
 def _encoders(config, loaded, split, seed, folder, lap) -> dict:
   """{number of components: {kind: encoder}}, read where a run has left them."""
   files = {num: folder / f"encoders-{num}.npz" for num in config.components}
-  if not all(file.exists() for file in files.values()):
+  kept = {num: whole_files.read_npz(file) for num, file in files.items()}
+  if None in kept.values():
     values, centres = models.sampled(config, loaded, split.train, seed)
     lap("sample")
     for num, file in files.items():
-      if not file.exists():
+      if kept[num] is None:
         models.save(file, models.fit(config, values, centres, num, seed))
+        kept[num] = whole_files.read_npz(file)
         lap("fit", components=num)
-  out = {}
-  for num, file in files.items():
-    with np.load(file, allow_pickle=False) as arrays:
-      out[num] = models.read(arrays, config.kinds)
-  return out
+  return {
+    num: models.read(arrays, config.kinds) for num, arrays in kept.items()
+  }
 
 
 def _saved(config, loaded, split, encoders, centroids, workdir, folder) -> int:

@@ -5,9 +5,9 @@ experiment, in a notebook or twice, defines and reads none.
 """
 
 import dataclasses
-import difflib
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 import typing
@@ -15,19 +15,18 @@ from pathlib import Path
 
 import jax
 from absl import flags
-from ml_collections import config_flags
 
 import configs
-from experiments import programs, records
+from experiments import overrides, programs, records
 from experiments.errors import UserError
 
-_NONE = re.compile(r"--?config\.(\w+)=[nN]one")
 USAGE = """\
 usage: python -m experiments.NAME --config=configs/NAME.py[:VARIANT]
          [--config.FIELD=VALUE ...] --workdir=DIR [--overwrite]
 
   --config        the config file and, after a colon, its variant
-  --config.FIELD  overrides one field; fields are listed when --config is given
+  --config.FIELD  overrides one field; fields are listed when --config is given;
+                  several values as a,b or "('a','b')", no value as none
   --workdir       the folder that receives the records
   --overwrite     sets records already in that folder aside, in previous-K
 """
@@ -62,7 +61,7 @@ def parse(argv: list[str]):
   known, rest = _split(argv)
   if not known.workdir:
     raise UserError("--workdir=DIR is missing: where do the records go?")
-  config = override(load_config(known.config), rest)
+  config = overrides.apply(load_config(known.config), rest)
   return config, Path(known.workdir), known.overwrite
 
 
@@ -72,11 +71,22 @@ def usage(argv: list[str]) -> str:
   if not known.config:
     return USAGE
   config = load_config(known.config)
+  said = _comments(type(config))
   lines = [
-    f"  --config.{f.name}={getattr(config, f.name)!r}  ({_spell(f.type)})"
+    f"  --config.{f.name}={getattr(config, f.name)!r}  "
+    f"({overrides.spell(f.type)}){said.get(f.name, '')}"
     for f in dataclasses.fields(config)
   ]
   return "\n".join([USAGE, f"fields of {known.config}:", *lines])
+
+
+def _comments(kind) -> dict:
+  """What stands behind the fields of a dataclass in its source."""
+  try:
+    source = inspect.getsource(kind)
+  except OSError:
+    return {}
+  return dict(re.findall(r"(?m)^ +(\w+): [^#\n]*?( +#.*)$", source))
 
 
 def load_config(spec: str | None):
@@ -99,40 +109,6 @@ def load_config(spec: str | None):
     return module.get_config(variant) if variant else module.get_config()
   except ValueError as error:
     raise UserError(f"--config={spec}: {error}") from error
-
-
-def override(config, args: list[str]):
-  """A copy of the dataclass with `--config.field=value` arguments applied.
-
-  A number that may be absent is by `none`.
-  """
-  for name in re.findall(r"(?m)^--?(?:no)?config\.([^=\n]+)", "\n".join(args)):
-    _check_field(config, name)
-  values = flags.FlagValues()
-  values.set_gnu_getopt(True)
-  absent = [arg for arg in args if _names_none(config, arg)]
-  argv = ["", *(arg for arg in args if arg not in absent)]
-  try:
-    config_flags.DEFINE_config_dataclass(
-      "config", config, flag_values=values, sys_argv=argv
-    )
-    left = values(argv)[1:]
-  except flags.Error as error:
-    raise UserError(_explain(config, error)) from error
-  if left:
-    raise UserError(f"{left[0]!r} is no flag; see --help.")
-  _check_elements(values.config)
-  for arg in absent:
-    setattr(values.config, _NONE.fullmatch(arg)[1], None)
-  return values.config
-
-
-def _names_none(config, arg: str) -> bool:
-  found = _NONE.fullmatch(arg)
-  types = {f.name: f.type for f in dataclasses.fields(config)}
-  kinds = typing.get_args(types.get(found[1])) if found else ()
-  # A text may be "none" itself.
-  return type(None) in kinds and str not in kinds
 
 
 def set_up(config) -> None:
@@ -188,48 +164,3 @@ def _load_module(path: str):
   sys.modules[spec.name] = module
   spec.loader.exec_module(module)
   return module
-
-
-def _check_field(config, name: str, holder: str = "config") -> None:
-  """UserError unless the dotted `name` leads to a field of the dataclass."""
-  known = dataclasses.is_dataclass(config)
-  names = [f.name for f in dataclasses.fields(config)] if known else []
-  head, _, tail = name.partition(".")
-  if head not in names:
-    close = difflib.get_close_matches(head, names, n=1) or names or ["none"]
-    raise UserError(
-      f"--{holder}.{head}: {holder} has no such field; there "
-      f"{'is' if len(close) == 1 else 'are'} {', '.join(close)}."
-    )
-  if tail:
-    _check_field(getattr(config, head), tail, f"{holder}.{head}")
-
-
-def _explain(config, error: flags.Error) -> str:
-  """absl's sentence, with the type of the field that it is about."""
-  found = re.search(r"--config\.(\w+)", str(error))
-  types = {f.name: _spell(f.type) for f in dataclasses.fields(config)}
-  kind = types.get(found[1]) if found else None
-  return f"{error}; expected {kind}." if kind else str(error)
-
-
-def _check_elements(config) -> None:
-  """absl takes a tuple of anything where the config says tuple[int, ...]."""
-  for field in dataclasses.fields(config):
-    if typing.get_origin(field.type) is not tuple:
-      continue
-    kind = typing.get_args(field.type)[0]
-    allowed = (int, float) if kind is float else kind
-    value = getattr(config, field.name)
-    numbers = kind in (int, float)
-    if not all(
-      isinstance(v, allowed) and not (numbers and isinstance(v, bool))
-      for v in value
-    ):
-      raise UserError(
-        f"--config.{field.name}={value}: expected {_spell(field.type)}."
-      )
-
-
-def _spell(kind) -> str:
-  return kind.__name__ if isinstance(kind, type) else str(kind)

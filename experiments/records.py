@@ -23,10 +23,12 @@ import numpy as np
 
 import spdjax
 from experiments.errors import UserError
+from experiments.whole_files import write_bytes, write_npz
 
 CONFIG, METRICS, ARRAYS = "config.json", "metrics.jsonl", "arrays.npz"
 # What a run may save besides.
 MODELS = "model.npz", "lag.npz", "lag.json", "spd.npz"
+STAGES = "stages"  # what is done of a run that goes on where it was killed
 
 
 class Records(NamedTuple):
@@ -37,11 +39,11 @@ class Records(NamedTuple):
   arrays: dict[str, np.ndarray]  # empty while the run has saved none
 
 
-def start(workdir, config) -> Path:
+def start(workdir, config, may_change=()) -> Path:
   """Opens `workdir` for a run of `config` and logs its "start" line.
 
   Records of the same config are added to; UserError when the folder holds
-  records of another one, or cannot be written.
+  records of another one, but for fields that may change, or cannot be written.
   """
   workdir = Path(workdir)
   try:
@@ -51,14 +53,16 @@ def start(workdir, config) -> Path:
       f"--workdir={workdir}: {error.strerror}; name a folder to write to."
     ) from error
   config = plain(config)
-  if not _holds_records(workdir):
-    write_bytes(workdir / CONFIG, json.dumps(config, indent=2).encode() + b"\n")
-  elif changed := _changed(read_config(workdir), config):
+  old = read_config(workdir) if _holds_records(workdir) else None
+  changed = [] if old is None else _changed(old, config)
+  if not set(changed) <= set(may_change):
     raise UserError(
       f"--workdir={workdir} holds records of another config (different: "
       f"{', '.join(changed)}); name another folder, or give --overwrite to "
       "set them aside."
     )
+  if old is None or changed:
+    write_bytes(workdir / CONFIG, json.dumps(config, indent=2).encode() + b"\n")
   log(workdir, "start", **provenance())
   return workdir
 
@@ -71,7 +75,7 @@ def set_aside(workdir) -> Path | None:
   taken = [int(p.name[9:]) for p in workdir.glob("previous-[0-9]*")]
   aside = workdir / f"previous-{max(taken, default=0) + 1}"
   aside.mkdir()
-  for name in (CONFIG, METRICS, ARRAYS, *MODELS):
+  for name in (CONFIG, METRICS, ARRAYS, STAGES, *MODELS):
     if (workdir / name).exists():
       (workdir / name).rename(aside / name)
   return aside
@@ -96,14 +100,6 @@ def save_arrays(workdir, **arrays) -> None:
     if value.dtype == object:
       raise ValueError(f"arrays[{name!r}] is no array of numbers or strings.")
   write_npz(Path(workdir) / ARRAYS, arrays)
-
-
-def write_npz(path, arrays) -> None:
-  """Writes a dict of arrays to one .npz, whole or not at all."""
-  partial = Path(path).with_suffix(".partial")
-  with partial.open("wb") as file:
-    np.savez(file, **arrays)
-  partial.replace(path)
 
 
 def read(workdir) -> Records:
@@ -227,13 +223,6 @@ def _changed(old: dict, new: dict) -> list[str]:
   missing = object()
   keys = [*new, *(k for k in old if k not in new)]
   return [k for k in keys if old.get(k, missing) != new.get(k, missing)]
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-  """Writes a file, whole or not at all."""
-  partial = path.with_name(path.name + ".partial")
-  partial.write_bytes(data)
-  partial.replace(path)
 
 
 def _parse(line: str) -> dict[str, Any] | None:

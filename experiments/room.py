@@ -1,17 +1,26 @@
 """Folders that hold no more than a number of bytes."""
 
+import contextlib
 import math
 import os
 from pathlib import Path
 
 
-def made(folder: Path, limit: float, before: float = math.inf) -> bool:
-  """Whether a folder holds no more than `limit` bytes.
+def made(folder: Path, limit: float, own, before: float = math.inf) -> bool:
+  """Whether a folder's own files hold no more than `limit` bytes.
 
-  Files last written or touched before a time are removed for it, the oldest
-  first.
+  Those last written or touched before a time are removed for it, the oldest
+  first. Other files in the folder are neither counted nor removed.
+
+  Args:
+    own: a compiled pattern that the whole name of such a file matches.
   """
-  held = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
+  held = []
+  for entry in os.scandir(folder):
+    # Another process may be renaming or removing what is listed.
+    with contextlib.suppress(FileNotFoundError):
+      if own.fullmatch(entry.name) and entry.is_file():
+        held.append((entry.stat(), entry.path))
   total = sum(stat.st_size for stat, _ in held)
   for stat, path in sorted(held, key=lambda pair: pair[0].st_mtime):
     if total <= limit or stat.st_mtime >= before:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from experiments.errors import UserError
 
@@ -32,6 +32,7 @@ class Folder(NamedTuple):
   paths: list[Path]  # N
   labels: np.ndarray  # [N] int, index into classes
   classes: list[str]  # the names of the class folders
+  passed: tuple[str, ...] = ()  # what else is in them, but for hidden files
 
 
 class Pixels(NamedTuple):
@@ -104,7 +105,13 @@ def find(root) -> Folder:
   labels = np.repeat(np.arange(len(files)), [len(f) for f in files])
   classes = [folder.name for folder in folders]
   check_counts(root, classes, labels)
-  return Folder([*itertools.chain(*files)], labels, classes)
+  passed = [
+    str(path)
+    for folder, own in zip(folders, files, strict=True)
+    for path in sorted(folder.iterdir())
+    if path not in own and not path.name.startswith(".")
+  ]
+  return Folder([*itertools.chain(*files)], labels, classes, tuple(passed))
 
 
 def read_grey(path) -> np.ndarray:
@@ -150,8 +157,10 @@ def _decode(path: Path) -> np.ndarray:
 
 def _open(path: Path) -> np.ndarray:
   with Image.open(path) as image:
+    # Cameras say by a tag which way is up.
+    image = ImageOps.exif_transpose(image)
     if image.mode == "P":
-      image = image.convert("RGBA")
+      image = image.convert("RGBA" if "transparency" in image.info else "RGB")
     elif image.mode in ("CMYK", "YCbCr", "LAB", "HSV"):
       image = image.convert("RGB")
     pixels = np.asarray(image)

@@ -1,6 +1,7 @@
 """Arrays kept in a folder of bounded size, by what they were computed from."""
 
 import os
+import re
 import time
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 from experiments import room
 
 _BEGIN = time.time()
+_OWN = re.compile(r"[0-9a-f]{32}\.(npy|\d+\.partial)")
 
 
 def read(file: Path) -> np.ndarray | None:
@@ -29,7 +31,7 @@ def write(file: Path, array: np.ndarray, limit: float) -> None:
   nothing again.
   """
   file.parent.mkdir(parents=True, exist_ok=True)
-  if not room.made(file.parent, limit - array.nbytes, before=_BEGIN):
+  if not room.made(file.parent, limit - array.nbytes, _OWN, before=_BEGIN):
     return
   partial = file.with_suffix(f".{os.getpid()}.partial")
   with partial.open("wb") as out:

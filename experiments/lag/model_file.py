@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from configs.lag_scenes import Config
-from experiments import precision, records
+from experiments import precision, whole_files
 from experiments.data.matrices import read_npz
 from experiments.errors import UserError
-from experiments.lag import models, products, recognise, vectors
+from experiments.lag import models, products, recognise, settings, vectors
 
 ARRAYS, SETTINGS = "lag.npz", "lag.json"
 _KEPT = (
@@ -47,14 +47,21 @@ def save(workdir, config, encoders, centroids, norms, classes) -> int:
   models.save(file, encoders, **arrays)
   kept = {name: getattr(config, name) for name in _KEPT}
   text = json.dumps(kept | {"vector": config.vectors[0]}, indent=1) + "\n"
-  records.write_bytes(settings, text.encode())
+  whole_files.write_bytes(settings, text.encode())
   return file.stat().st_size + settings.stat().st_size
+
+
+def is_in(folder) -> bool:
+  """Whether a folder holds a saved model."""
+  return all((Path(folder) / name).is_file() for name in (ARRAYS, SETTINGS))
 
 
 def copy(source, target) -> None:
   """Copies a saved model from a folder to another."""
   for name in (ARRAYS, SETTINGS):
-    records.write_bytes(Path(target) / name, (Path(source) / name).read_bytes())
+    whole_files.write_bytes(
+      Path(target) / name, (Path(source) / name).read_bytes()
+    )
 
 
 def load(workdir) -> Model:
@@ -66,6 +73,9 @@ def load(workdir) -> Model:
     vector = kept.pop("vector")
     kept = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
     config = Config(**kept, batch=1)  # one picture at a time, no filling
+    settings.check(config)
+    if vector not in settings.CHOICES["vectors"]:
+      raise ValueError(f"vector {vector!r}")
     precision.at_least(config.dtype)
     return Model(
       config,
@@ -75,7 +85,7 @@ def load(workdir) -> Model:
       arrays["norms"],
       arrays["classes"],
     )
-  except (OSError, ValueError, TypeError, KeyError) as error:
+  except (OSError, ValueError, TypeError, KeyError, UserError) as error:
     raise UserError(f"{path}: no settings of a model ({error}).") from error
 
 

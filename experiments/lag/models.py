@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from experiments import records
+from experiments import whole_files
 from experiments.errors import UserError
 from experiments.lag import describe
 from spdjax import gaussians
@@ -63,7 +63,7 @@ def save(path, encoders, **more) -> None:
     for kind, encoder in encoders.items()
     for name, value in _fields(encoder).items()
   }
-  records.write_npz(path, arrays)
+  whole_files.write_npz(path, arrays)
 
 
 def read(arrays, kinds) -> dict:

@@ -1,5 +1,6 @@
 """The pictures of a run, read one at a time."""
 
+import hashlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,8 @@ class Pictures(NamedTuple):
   skipped: list[str]  # one sentence for each picture left out
   train: np.ndarray | None  # [N] bool, where the split is given
   remarks: dict[str, list[str]]  # "in colour" and the like -> names of such
+  digest: str = ""  # of what was read: labels and pixels
+  passed: tuple[str, ...] = ()  # files in class folders that are no pictures
 
 
 def load(config) -> Pictures:
@@ -37,6 +40,7 @@ def load(config) -> Pictures:
     return _demo(config)
   folder = images.find(_root(config))
   kept, shapes, skipped, remarks = [], [], [], {}
+  digest = hashlib.sha256()
   for index, path in enumerate(
     tqdm(folder.paths, desc="reading", unit="image")
   ):
@@ -51,12 +55,15 @@ def load(config) -> Pictures:
       remarks.setdefault(remark, []).append(str(path))
     kept.append(index)
     shapes.append(image.shape[:2])
+    digest.update(repr((folder.labels[index], image.shape)).encode())
+    digest.update(np.ascontiguousarray(image).data)
   labels = folder.labels[kept]
   images.check_counts(_root(config), folder.classes, labels)
   names = [str(folder.paths[index]) for index in kept]
   return Pictures(
     lambda index: read_one(folder.paths[kept[index]], config)[0],
     names, labels, folder.classes, shapes, skipped, None, remarks,
+    digest.hexdigest(), folder.passed,
   )  # fmt: skip
 
 
@@ -74,9 +81,15 @@ def read_one(path, config):
   image = resized(values.astype(np.float32), config)
   least = max(config.patches)
   if min(image.shape[:2]) < least:
+    size = f"{values.shape[0]} x {values.shape[1]} pixels"
+    if image.shape[:2] != values.shape[:2]:
+      name = "side" if config.side else "max_side"
+      size += (
+        f", {image.shape[0]} x {image.shape[1]} as resized by --config.{name}"
+      )
     raise UserError(
-      f"{path} is {image.shape[0]} x {image.shape[1]} pixels; expected no less "
-      f"than a patch, {least} (--config.patches)."
+      f"{path} is {size}; expected no less than a patch, {least} "
+      "(--config.patches)."
     )
   return image, remarks
 
@@ -84,6 +97,12 @@ def read_one(path, config):
 def tell_remarks(pictures) -> None:
   """What some pictures are and others are not, on stderr."""
   num = len(pictures.names)
+  if pictures.passed:
+    print(
+      f"note: {len(pictures.passed)} files in class folders are no pictures by "
+      f"their names, as {pictures.passed[0]}",
+      file=sys.stderr,
+    )
   for remark, names in pictures.remarks.items():
     if len(names) < num:
       print(

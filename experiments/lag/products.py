@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from experiments import records
+from experiments import whole_files
 from experiments.lag import describe, vectors
 
 # Batches whose products are taken at once: each reads all training vectors.
@@ -23,21 +23,21 @@ def of_split(config, pictures, split, encoders, names, folder: Path):
   parts = []
   plan = describe.plan(pictures, split.test, config.batch)
   groups = [plan[k : k + _TOGETHER] for k in range(0, len(plan), _TOGETHER)]
-  with tqdm(total=len(split.test), desc="test pictures", unit="image") as bar:
+  with _bar(len(split.test), "test", folder) as bar:
     for number, group in enumerate(groups):
-      file = folder / f"test-{number:05}.npz"
       indices = np.concatenate([own for _, own in group])
-      if not file.exists():
-        found = []
-        for canvas, some in group:
-          found.append(
-            vectors.encoded(config, pictures, canvas, some, encoders, names)
-          )
-          bar.update(len(some))
-        records.write_npz(file, _products(found, train))
-      else:
-        bar.update(len(indices))
-      parts.append((indices, _read(file)))
+
+      def make(group=group):
+        return _products(
+          [
+            vectors.encoded(config, pictures, *batch, encoders, names)
+            for batch in group
+          ],
+          train,
+        )
+
+      parts.append((indices, _kept(folder / f"test-{number:05}.npz", make)))
+      bar.update(len(indices))
   place = np.argsort(np.concatenate([i for i, _ in parts]))
   out = {}
   for name in names:
@@ -69,7 +69,7 @@ def combined(config, pictures, split, name, coefficients, folder) -> dict:
   out = dict.fromkeys(config.kinds, 0.0)
   plan = describe.plan(pictures, split.train, config.batch)
   for number, (_, indices) in enumerate(plan):
-    part = _read(_train_file(folder, number))
+    part = whole_files.read_npz(_train_file(folder, number))
     own = coefficients[[place[i] for i in indices]]
     for kind in config.kinds:
       out[kind] += part[_spell((kind, name))].T @ own
@@ -77,31 +77,46 @@ def combined(config, pictures, split, name, coefficients, folder) -> dict:
 
 
 def _train(config, pictures, split, encoders, names, folder):
+  """({(kind, name): [n, S L]} in the order of the split, its keys)."""
   folder.mkdir(parents=True, exist_ok=True)
   keys = [(kind, name) for kind in encoders for name in names]
-  plan = describe.plan(pictures, split.train, config.batch)
-  with tqdm(
-    total=len(split.train), desc="training pictures", unit="image"
-  ) as bar:
-    for number, (canvas, indices) in enumerate(plan):
-      file = _train_file(folder, number)
-      if not file.exists():
+  place = {index: row for row, index in enumerate(split.train)}
+  out = {}
+  with _bar(len(split.train), "training", folder) as bar:
+    for number, (canvas, indices) in enumerate(
+      describe.plan(pictures, split.train, config.batch)
+    ):
+
+      def make(canvas=canvas, indices=indices):
         own = vectors.encoded(
           config, pictures, canvas, indices, encoders, names
         )
-        records.write_npz(file, {_spell(k): v for k, v in own.items()})
+        return {_spell(k): v for k, v in own.items()}
+
+      part = _kept(_train_file(folder, number), make)
+      rows = [place[i] for i in indices]
+      for key in keys:
+        own = part[_spell(key)]
+        if key not in out:
+          out[key] = np.empty((len(split.train), own.shape[1]), own.dtype)
+        out[key][rows] = own
       bar.update(len(indices))
-  place = {index: row for row, index in enumerate(split.train)}
-  out = {}
-  for number, (_, indices) in enumerate(plan):
-    part = _read(_train_file(folder, number))
-    rows = [place[i] for i in indices]
-    for key in keys:
-      own = part[_spell(key)]
-      if key not in out:
-        out[key] = np.empty((len(split.train), own.shape[1]), own.dtype)
-      out[key][rows] = own
   return out, keys
+
+
+def _bar(total, part, folder):
+  """A progress bar that names the split and K, as the stage's folder does."""
+  name = f"{folder.parent.name} {folder.name}, {part}"
+  return tqdm(total=total, desc=name, unit="image")
+
+
+def _kept(file, make) -> dict:
+  """The arrays of a file; where it is absent or torn they are made anew."""
+  found = whole_files.read_npz(file)
+  if found is None:
+    found = make()
+    whole_files.write_npz(file, found)
+  return found
 
 
 def _train_file(folder, number) -> Path:
@@ -120,8 +135,3 @@ def scale(config, num_kinds) -> float:
 
 def _spell(key) -> str:
   return ".".join(key)
-
-
-def _read(file: Path) -> dict:
-  with np.load(file, allow_pickle=False) as found:
-    return dict(found)

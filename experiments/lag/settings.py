@@ -1,9 +1,13 @@
 """What a config may say, checked before anything is loaded or computed."""
 
+import math
 import re
 
 from experiments import fields
 from experiments.errors import UserError
+from experiments.lag import describe
+
+_CELLS = 256  # of a level of the pyramid
 
 DATA = ("demo", "scene15", "kth", "images")
 CHOICES = {
@@ -42,7 +46,24 @@ def check(config) -> None:
       raise UserError(
         f"--config.cells: {cell!r}; expected rows x columns, as 2x2."
       )
+    if math.prod(map(int, cell.split("x"))) > _CELLS:
+      raise UserError(f"--config.cells: {cell!r}; expected {_CELLS} at most.")
+  for name in ("kinds", "vectors", "components"):
+    own = getattr(config, name)
+    if len(set(own)) < len(own):
+      raise UserError(f"--config.{name}={own}: one of them is there twice.")
+  if config.dim > describe.COMPONENTS:
+    raise UserError(
+      f"--config.dim={config.dim}: expected {describe.COMPONENTS} at most, the "
+      "components of a descriptor."
+    )
+  if not config.relevance < math.inf:
+    raise UserError(
+      f"--config.relevance={config.relevance}: expected a number."
+    )
   if not max(config.ranks) <= 1:
     raise UserError(f"--config.ranks={config.ranks}: expected parts, 0 to 1.")
-  if config.svm_c and not min(config.svm_c) > 0:
-    raise UserError(f"--config.svm_c={config.svm_c}: expected above 0.")
+  if not all(0 < c < math.inf for c in config.svm_c):
+    raise UserError(
+      f"--config.svm_c={config.svm_c}: expected finite numbers above 0."
+    )

@@ -30,6 +30,15 @@ def result(lines) -> dict:
   }
 
 
+def of_split(number, rows) -> str:
+  """One line: what the main combination reaches on a split."""
+  main = next(row for row in rows if row["classifier"] == "centroid")
+  return (
+    f"split {number}: {100 * main['accuracy']:.2f} % by the nearest centroid, "
+    f"{main['vector']}, K = {main['components']}"
+  )
+
+
 def _spent(lines) -> list[dict]:
   """Seconds of the stages of each split that this process ran, and its peak."""
   found = {}

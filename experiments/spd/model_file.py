@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from experiments import precision, records
+from experiments import precision, whole_files
 from experiments.data.matrices import read_npz
 from experiments.errors import UserError
 from experiments.spd.items import regularised
@@ -45,7 +45,7 @@ def save(workdir, config, items, train, chosen) -> int:
   # Log-vectors of reduced items have the log-Euclidean distances.
   flat = chosen.classifier.name == "log_nn"
   path = Path(workdir) / NAME
-  records.write_npz(
+  whole_files.write_npz(
     path,
     {
       "w": chosen.w,

@@ -5,7 +5,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
-from experiments import precision, records
+from experiments import precision, whole_files
 from experiments.data.matrices import read_npz
 from experiments.errors import UserError
 from spdjax import stumps
@@ -25,7 +25,7 @@ def save(path, model: stumps.Model, *, classes, num_features: int) -> int:
   arrays["classes"] = np.asarray(classes)
   arrays["num_features"] = np.asarray(num_features)
   arrays |= _spelled(model.stumps, "mapping")
-  records.write_npz(path, arrays)
+  whole_files.write_npz(path, arrays)
   return Path(path).stat().st_size
 
 

@@ -28,7 +28,7 @@ from spdjax.classify.nuisance_gram import (
   most,
   product,
 )
-from spdjax.classify.values import floats, labels, nonnegative
+from spdjax.classify.values import labels, nonnegative, single
 
 
 def nuisance(x, y, *, rank, between=0.0):
@@ -39,17 +39,17 @@ def nuisance(x, y, *, rank, between=0.0):
   nuisances: there are at most N - C of them for C classes.
 
   Args:
-    x: [N, D], any real dtype; integers are widened.
+    x: [N, D], any real dtype; integers and halves are widened.
     y: [N] integer labels, of any values; may be traced.
     rank: number of directions; 0 gives [D, 0].
     between: how much the scatter between classes is spared, >= 0.
 
   Raises:
-    ValueError: on wrong shapes, and on a rank above what exists. Where values
-      are traced, a direction that does not exist is a column of zeros, which
-      removes nothing.
+    ValueError: on wrong shapes, values that are not finite, and a rank above
+      what exists. Where values are traced, a direction that does not exist is
+      a column of zeros, which removes nothing.
   """
-  x = floats(x)
+  x = single(x)
   if x.ndim != 2 or 0 in x.shape:
     raise ValueError(f"x must be [N, D], not empty, got shape {x.shape}")
   y = labels(y, len(x))

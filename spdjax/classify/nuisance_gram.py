@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spdjax.classify.values import floats, labels, nonnegative
+from spdjax.classify.values import labels, nonnegative, single
 
 
 def nuisance_weights(gram, y, *, rank, between=0.0):
@@ -85,7 +85,7 @@ def nuisance_distances(gram, y, train, *, ranks, num_classes, between=0.0):
 
 
 def _square(gram):
-  gram = floats(gram, "gram")
+  gram = single(gram, "gram")
   if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
     raise ValueError(f"gram must be [N, N], not empty, got shape {gram.shape}")
   return gram

@@ -53,6 +53,12 @@ def finite(x, name="x"):
   raise ValueError(f"{name}{place} is not finite in {kept}")
 
 
+def single(x, name="x"):
+  """`finite(x)`, halves widened to float32: what decompositions take."""
+  own = finite(x, name)
+  return own.astype(jnp.float32) if jnp.finfo(own.dtype).bits < 32 else own
+
+
 def weights(weight, num: int, name="sample_weight"):
   """The weights [num] >= 0 as floats."""
   own = floats(weight, name)

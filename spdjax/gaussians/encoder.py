@@ -138,6 +138,8 @@ def encode(
   Reference: Gong, Chen & Hu, sections 3.1, 3.4 and 5.
   """
   names = (vector,) if isinstance(vector, str) else tuple(vector)
+  if not names:
+    raise ValueError("vector must name one vector or more")
   for name in names:
     if name not in VECTORS:
       raise ValueError(

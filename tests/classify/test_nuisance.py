@@ -105,6 +105,13 @@ def test_single_precision_with_a_wide_spectrum():
   np.testing.assert_allclose(found @ found.T, right @ right.T, atol=1e-3)
 
 
+def test_halves_are_widened():
+  x, y = items(dtype="float16")
+  u = nuisance(x, y, rank=3)
+  right = nuisance(x.astype(np.float32), y, rank=3)
+  np.testing.assert_array_equal(u, right)
+
+
 def test_traced_is_eager_with_zeros_for_what_does_not_exist():
   x, y = items()
   x = x[np.arange(N) % 8]  # eight distinct rows, each twice
@@ -154,6 +161,7 @@ def test_removing_twice_is_removing_once_of_any_batch():
   [
     ({"x": np.zeros(N)}, "x must be"),
     ({"x": np.zeros((0, D))}, "x must be"),
+    ({"x": np.full((N, D), np.nan)}, r"x\[0, 0\] is not finite"),
     ({"y": np.zeros(N - 1, int)}, "y must be 16 integers"),
     ({"y": np.zeros(N)}, "y must be 16 integers"),
     ({"rank": N - C + 1}, r"rank must be in 0\.\.12, got 13"),

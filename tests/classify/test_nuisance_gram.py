@@ -49,6 +49,8 @@ def test_directions_that_do_not_exist_have_no_weight():
     nuisance_weights(x @ x.T, y, rank=N - C + 1)
   with pytest.raises(ValueError, match="gram must be"):
     nuisance_weights(x, y, rank=1)
+  with pytest.raises(ValueError, match=r"gram\[0, 0\] is not finite"):
+    nuisance_weights(np.full((N, N), np.nan), y, rank=1)
 
 
 def test_distances_of_classes_of_one_without_projection():

@@ -70,6 +70,16 @@ def test_palette(tmp_path):
   path = tmp_path / "p.gif"
   Image.fromarray(GREY).convert("P").save(path)
   np.testing.assert_allclose(images.read_grey(path), GREY / 255, rtol=1e-6)
+  assert images.read_pixels(path).remarks == ()  # nothing is transparent
+
+
+def test_the_way_up_that_a_camera_noted(tmp_path):
+  path = tmp_path / "turned.png"
+  tags = Image.Exif()
+  tags[0x0112] = 6  # to be turned by a quarter, clockwise
+  Image.fromarray(GREY).save(path, exif=tags)
+  upright = np.rot90(GREY, -1) / 255
+  np.testing.assert_allclose(images.read_grey(path), upright, rtol=1e-6)
 
 
 def nan_at(row, column):

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from experiments import lag_scenes, predict, records, report
+from experiments import lag_scenes, predict, records, report, whole_files
 from experiments.data import splits
-from experiments.lag import cache, products
+from experiments.lag import cache
 
 pytestmark = pytest.mark.slow
 
@@ -95,9 +95,9 @@ def test_a_killed_run_goes_on_to_the_same_end(run, tmp_path, monkeypatch):
     if len(written) == 3:
       raise KeyboardInterrupt
 
-  write = records.write_npz
+  write = whole_files.write_npz
   with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-    patch.setattr(products.records, "write_npz", torn)
+    patch.setattr(whole_files, "write_npz", torn)
     run()
   seen = [file.stat().st_mtime_ns for file in written]
   assert run("--config.cache=" + str(tmp_path / "kept"))[0] == 2
@@ -140,16 +140,34 @@ def test_finished_splits_are_kept_and_other_configs_are_not(
     patch.setattr(lag_scenes, "_run", None)  # nothing is left to do
     assert run("--config.num_splits=2")[0] == 0
     assert accuracies(tmp_path / "out") == right
-    assert run("--config.num_splits=1", "--overwrite")[0] == 0
+    # Fewer, and then again more, go on in the same folder.
+    assert run("--config.num_splits=1")[0] == 0
     first = {key: own for key, own in right.items() if key[0] == 0}
     assert len(first) < len(right) and accuracies(tmp_path / "out") == first
     assert (tmp_path / "out/lag.npz").is_file()
+  done = next((tmp_path / "out").glob("stages/*/split0/done.json"))
+  done.write_text("{")  # half of it is none of it
+  assert run("--config.num_splits=2")[0] == 0
+  assert accuracies(tmp_path / "out") == right
   # Stages of another config in the same folder are not taken for these.
   other = "--config.components=(3,)"
   assert run("--config.num_splits=2", other, "--overwrite")[0] == 0
   arrays = records.read(tmp_path / "out").arrays
   names = [name for name in arrays if name.startswith("confusion")]
   assert names == ["confusion.lag.3"]
+  assert not list((tmp_path / "out/stages").glob("*/split0/k4"))
+  assert (tmp_path / "out/lag.npz").is_file()
+
+
+def test_other_pictures_under_the_same_names_are_seen(run, folder, tmp_path):
+  assert run()[0] == 0
+  right = accuracies(tmp_path / "out")
+  for k in range(9):
+    (folder / "noise" / f"{k}.png").write_bytes(
+      (folder / "down" / f"{k}.png").read_bytes()
+    )
+  assert run()[0] == 0
+  assert accuracies(tmp_path / "out") != right
 
 
 def test_cached_descriptors_change_nothing(run, tmp_path):
@@ -169,7 +187,14 @@ def test_cached_descriptors_change_nothing(run, tmp_path):
   ("flags", "words"),
   [
     (("--config.path=/nowhere",), ("/nowhere", "no such folder")),
-    (("--config.train_per_class=9",), ("'across'", "9 items")),
+    (("--config.train_per_class=9",), ("'across'", "9 items", "per_class=9")),
+    (("--config.folds=40",), ("folds=40",)),
+    (("--config.dim=201",), ("dim=201", "200")),
+    (("--config.relevance=inf",), ("relevance",)),
+    (("--config.cells=1x1000000",), ("cells", "256")),
+    (("--config.components=(4,4)",), ("components", "twice")),
+    (("--config.svm_c=(1e400,)",), ("svm_c",)),
+    (("--config.max_side=6",), ("0.png", "44 x 40", "max_side")),
     (("--config.patches=(64,)",), ("0.png", "64")),
     (("--config.kinds=('sift',)",), ("kinds", "sift")),
     (("--config.cells=('2',)",), ("cells", "rows x columns")),
@@ -188,6 +213,7 @@ def test_mistakes_are_named(run, flags, words):
 
 def test_bad_pictures_are_named_or_left_out(run, folder, tmp_path):
   (folder / "noise" / "bad.png").write_bytes(b"not a picture")
+  (folder / "noise" / "1.heic").write_bytes(b"of another kind")
   status, _, err = run()
   assert status == 2 and "bad.png" in err
   status, _, err = run("--config.skip_bad")
@@ -196,6 +222,7 @@ def test_bad_pictures_are_named_or_left_out(run, folder, tmp_path):
     r for r in records.read(tmp_path / "out").metrics if r["event"] == "data"
   ]
   assert len(data["skipped"]) == 1 and data["images"] == 27
+  assert data["passed_over"] == 1 and "note: 1 files" in err
 
 
 def predicted(capsys, *args):
@@ -243,9 +270,11 @@ def test_prediction_names_what_is_wrong(run, folder, tmp_path, capsys):
   assert status == 2 and "6 x 6" in err
   status, _, err = predicted(capsys, f"--model={folder}", good)
   assert status == 2 and "no lag.npz" in err
-  (tmp_path / "out" / "lag.json").write_text("{}")
-  status, _, err = predicted(capsys, model, good)
-  assert status == 2 and "lag.json" in err and "Traceback" not in err
+  settings = tmp_path / "out" / "lag.json"
+  for text in ("{}", settings.read_text().replace('"lag"', '"foo"')):
+    settings.write_text(text)
+    status, _, err = predicted(capsys, model, good)
+    assert status == 2 and "lag.json" in err and "Traceback" not in err
 
 
 def test_colour_alpha_and_16_bits_are_told(run, folder, tmp_path, rng):
@@ -271,8 +300,12 @@ def test_colour_alpha_and_16_bits_are_told(run, folder, tmp_path, rng):
 
 def test_the_cache_keeps_to_its_bound(tmp_path):
   one = np.zeros(1000, np.uint8)
-  file = lambda name: tmp_path / "kept" / f"{name}.npy"
-  size = lambda: sum(p.stat().st_size for p in (tmp_path / "kept").iterdir())
+  file = lambda name: tmp_path / "kept" / f"{32 * name}.npy"
+  size = lambda: sum(p.stat().st_size for p in (tmp_path / "kept").glob("*y"))
+  (tmp_path / "kept").mkdir()
+  thesis = tmp_path / "kept" / "thesis.pdf"
+  thesis.write_bytes(bytes(4000))
+  os.utime(thesis, (1, 1))
   for name in "abc":
     cache.write(file(name), one, 3500)
   for age, name in enumerate("bca"):  # b is the longest unused
@@ -286,3 +319,4 @@ def test_the_cache_keeps_to_its_bound(tmp_path):
     assert cache.read(file(name)) is not None
   cache.write(file("e"), one, 3500)
   assert not file("e").exists() and file("c").exists()
+  assert thesis.exists()  # a user's own, neither counted nor removed

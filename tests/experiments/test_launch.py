@@ -6,7 +6,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from experiments import launch, records
+from experiments import launch, overrides, records
 from experiments.errors import UserError
 
 CONFIG = """
@@ -16,12 +16,13 @@ VARIANTS = ("small", "large")
 
 @dataclasses.dataclass
 class Config:
-  dim: int = 3
+  dim: int = 3  # of the space
   rate: float = 0.5
   name: str = "a"
   fast: bool = False
   limit: int | None = None
   dims: tuple[int, ...] = (1, 2)
+  words: tuple[str, ...] = ("a", "b")
   dtype: str = "float64"
 
 def get_config(variant="small"):
@@ -73,6 +74,10 @@ def run(config, tmp_path, capsys):
     ([], "limit", None),
     (["--config.dims=(3,4)"], "dims", (3, 4)),
     (["--config.dims=5"], "dims", (5,)),
+    (["--config.dims=(3,4)", "--config.dims=5"], "dims", (5,)),
+    (["--config.words=c,d"], "words", ("c", "d")),
+    (["--config.words=c"], "words", ("c",)),
+    (["--config.words=('c','d')"], "words", ("c", "d")),
   ],
 )
 def test_fields_are_set_and_typed(run, args, field, value):
@@ -173,11 +178,13 @@ def test_overwrite_sets_the_records_aside(run, tmp_path):
 
 def test_help_lists_the_fields(config, capsys):
   launch.main(None, ["prog", f"--config={config}", "--help"])
-  assert "--config.limit=None  (int | None)" in capsys.readouterr().out
+  out = capsys.readouterr().out
+  assert "--config.limit=None  (int | None)" in out
+  assert "--config.dim=3  (int)  # of the space" in out
 
 
 def test_config_is_the_callers_own_copy(config):
-  first = launch.override(launch.load_config(config), ["--config.dim=9"])
+  first = overrides.apply(launch.load_config(config), ["--config.dim=9"])
   assert first.dim == 9
   assert launch.load_config(config).dim == 3
 
