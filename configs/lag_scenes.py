@@ -122,8 +122,8 @@ def _scene15_best():
   # python -m experiments.lag_scenes
   #   --config=configs/lag_scenes.py:scene15_best --config.data_dir=DATA
   #   --config.cache=FOLDER --config.cache_gb=60 --workdir=runs/scene15_best
-  # Reached: .904; to reach: .890. K of 128, 256 and 512 was chosen by the folds of the first split's training
-  # part: .889, .897, .889 right.
+  # Reached: .904; to reach: .890. K is the best of 128, 256 and 512 over folds
+  # of the first split's training part.
   return dataclasses.replace(_scene15(), components=(256,), mirrored=True)
 
 
