@@ -1,8 +1,9 @@
 """A sweep over c as one program, and what a prediction costs.
 
-On the first 10,000 rows of MNIST, or scikit-learn's digits where the public
-sets are absent. The sweep is beside each of its values solved alone; the
-prediction is beside scikit-learn's linear SVM on as many dense features.
+On the first 10,000 rows of MNIST, or scikit-learn's digits, repeated with
+noise, where the public sets are absent. The sweep is beside each of its values
+solved alone; the prediction is beside scikit-learn's linear SVM on as many
+dense features.
 """
 
 import time
@@ -12,9 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from configs import stump_kernel as configs
-from experiments.data import tables
-from experiments.errors import UserError
+from benchmarks import items
 from spdjax import classify, stumps
 from spdjax.stumps import mappings
 from spdjax.stumps import theta as thetas
@@ -25,14 +24,8 @@ _VALUES = np.logspace(-1, 2, 8)
 
 def rows():
   """(name, x [N, D], y [N] in 0 .. 9)."""
-  try:
-    table = tables.load(configs.get_config("mnist"))
-    name = "mnist"
-  except UserError:
-    table = tables.load(configs.get_config("demo"))
-    name = "digits"
-  train = table.split.train[:_ROWS]
-  return name, jnp.asarray(table.x[train]), jnp.asarray(table.labels[train])
+  name, x, y = items.table()
+  return name, jnp.asarray(x[:_ROWS]), jnp.asarray(y[:_ROWS])
 
 
 def _best(fun, repeats=3):

@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from benchmarks import harness, svm
+from benchmarks import harness, items
 from spdjax import stumps
 from spdjax.stumps import mappings
 
 
 def evaluation(rows=60_000, num=4096):
   """Bits of single stumps: each value is read once, each bit written."""
-  name, x, _ = svm.table()
+  name, x, _ = items.table()
   x = jnp.asarray(x[:rows])
   drawn = stumps.sample(jax.random.key(0), x, num)
   bits = mappings.packed_responses(drawn, x)
@@ -37,7 +37,7 @@ def evaluation(rows=60_000, num=4096):
 
 
 def prediction(rows=10_000, pool=4096, keep=2048):
-  name, x, y = svm.table()
+  name, x, y = items.table()
   train, some = jnp.asarray(x[:2000]), jnp.asarray(x[:rows])
   dense_of = lambda drawn, x: np.asarray(stumps.evaluate(drawn, x), np.float32)
   for kind in ("stump", "xor"):

@@ -11,10 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from liblinear.liblinearutil import parameter, problem, train
 
-from benchmarks import harness
-from configs import stump_kernel as configs
-from experiments.data import tables
-from experiments.errors import UserError
+from benchmarks import harness, items
 from spdjax import classify, stumps
 from spdjax.stumps import mappings
 
@@ -23,26 +20,9 @@ THEIRS = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 
 
 @functools.cache
-def table():
-  """(name, x [N, D], y [N] in 0 .. 9): MNIST, or digits that are repeated."""
-  try:
-    found = tables.load(configs.get_config("mnist"))
-    name = "MNIST"
-  except UserError:
-    found = tables.load(configs.get_config("demo"))
-    name = "digits, repeated with noise"
-  x, y = found.x[found.split.train], found.labels[found.split.train]
-  if name != "MNIST":
-    rng = np.random.default_rng(0)
-    index = np.arange(60_000) % len(x)
-    x, y = x[index] + rng.normal(size=(60_000, x.shape[1])), y[index]
-  return name, np.asarray(x, np.float32), np.asarray(y)
-
-
-@functools.cache
 def responses(rows, num):
   """(name, +-1 as int8 [rows, num] of exclusive ors of two stumps, y)."""
-  name, x, y = table()
+  name, x, y = items.table()
   x, y = jnp.asarray(x[:rows]), y[:rows]
   drawn = stumps.sample(jax.random.key(0), x, num, kind="xor")
   return name, mappings.packed_responses(drawn, x), y
