@@ -37,7 +37,7 @@ STUDIES = {
 }
 PEERS = (
   *("pyriemann", "pymanopt", "scikit-learn", "scikit-image"),
-  *("liblinear-official", "snapml"),
+  "liblinear-official",
 )
 FOLDER = Path("runs/benchmarks")
 

@@ -2,7 +2,6 @@
 
 import functools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from pyriemann.utils.distance import pairwise_distance
@@ -97,7 +96,3 @@ def rows():
   yield from pairs(300, 43)
   yield from means()
   yield from scaling()
-
-
-def setup():
-  jax.config.update("jax_enable_x64", True)

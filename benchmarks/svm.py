@@ -1,4 +1,4 @@
-"""Both steps of the stump machine beside LIBLINEAR and Snap ML; float32.
+"""Both steps of the stump machine beside LIBLINEAR; float32.
 
 Each side is timed at the loosest tolerance that brings it to the stated
 objective, found beforehand.
@@ -21,7 +21,7 @@ THEIRS = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 
 @functools.cache
 def responses(rows, num):
-  """(name, +-1 as int8 [rows, num] of exclusive ors of two stumps, y)."""
+  """(name, `Packed` [rows, num] of exclusive ors of two stumps, y)."""
   name, x, y = items.table()
   x, y = jnp.asarray(x[:rows]), y[:rows]
   drawn = stumps.sample(jax.random.key(0), x, num, kind="xor")

@@ -43,12 +43,12 @@ def save(workdir, config, encoders, centroids, norms, classes) -> int:
     for kind, own in centroids.items()
   }
   arrays |= {"norms": norms, "classes": np.asarray(classes)}
-  file, settings = Path(workdir) / ARRAYS, Path(workdir) / SETTINGS
+  file, other = Path(workdir) / ARRAYS, Path(workdir) / SETTINGS
   models.save(file, encoders, **arrays)
   kept = {name: getattr(config, name) for name in _KEPT}
   text = json.dumps(kept | {"vector": config.vectors[0]}, indent=1) + "\n"
-  whole_files.write_bytes(settings, text.encode())
-  return file.stat().st_size + settings.stat().st_size
+  whole_files.write_bytes(other, text.encode())
+  return file.stat().st_size + other.stat().st_size
 
 
 def is_in(folder) -> bool:
