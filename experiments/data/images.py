@@ -105,13 +105,15 @@ def find(root) -> Folder:
   labels = np.repeat(np.arange(len(files)), [len(f) for f in files])
   classes = [folder.name for folder in folders]
   check_counts(root, classes, labels)
-  passed = [
+  paths = [*itertools.chain(*files)]
+  taken = set(paths)
+  passed = tuple(
     str(path)
-    for folder, own in zip(folders, files, strict=True)
+    for folder in folders
     for path in sorted(folder.iterdir())
-    if path not in own and not path.name.startswith(".")
-  ]
-  return Folder([*itertools.chain(*files)], labels, classes, tuple(passed))
+    if path not in taken and not path.name.startswith(".")
+  )
+  return Folder(paths, labels, classes, passed)
 
 
 def read_grey(path) -> np.ndarray:
