@@ -26,7 +26,7 @@ def keep() -> None:
   folder = Path(root) / "spdjax" / f"programs-{_processor()}"
   try:
     folder.mkdir(parents=True, exist_ok=True)
-    room.made(folder, _BYTES, re.compile(".*"))
+    room.left(folder, _BYTES, re.compile(".*"))
   except OSError:  # no home to write to: nothing is kept
     return
   jax.config.update("jax_compilation_cache_dir", str(folder))

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 
-def made(folder: Path, limit: float, own, before: float = math.inf) -> bool:
-  """Whether a folder's own files hold no more than `limit` bytes.
+def left(folder: Path, limit: float, own, before: float = math.inf) -> float:
+  """Bytes that a folder's own files leave of `limit`; below 0 if too many.
 
-  Those last written or touched before a time are removed for it, the oldest
-  first. Other files in the folder are neither counted nor removed.
+  Those last written or touched before a time are removed until they fit, the
+  oldest first. Other files in the folder are neither counted nor removed.
 
   Args:
     own: a compiled pattern that the whole name of such a file matches.
@@ -27,4 +27,4 @@ def made(folder: Path, limit: float, own, before: float = math.inf) -> bool:
       break
     Path(path).unlink(missing_ok=True)
     total -= stat.st_size
-  return total <= limit
+  return limit - total

@@ -10,6 +10,7 @@ import numpy as np
 from experiments import room
 
 _BEGIN = time.time()
+_LEFT = {}  # bytes, as of the last look at a folder and what was written since
 _OWN = re.compile(r"[0-9a-f]{32}\.(npy|\d+\.partial)")
 
 
@@ -31,8 +32,13 @@ def write(file: Path, array: np.ndarray, limit: float) -> None:
   nothing again.
   """
   file.parent.mkdir(parents=True, exist_ok=True)
-  if not room.made(file.parent, limit - array.nbytes, _OWN, before=_BEGIN):
+  key, size = (file.parent, limit), array.nbytes
+  if _LEFT.get(key, 0) < size:
+    spare = room.left(file.parent, limit - size, _OWN, before=_BEGIN)
+    _LEFT[key] = spare + size
+  if _LEFT[key] < size:
     return
+  _LEFT[key] -= size
   partial = file.with_suffix(f".{os.getpid()}.partial")
   with partial.open("wb") as out:
     np.save(out, array)
