@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 
 def rows(record):
@@ -80,6 +81,7 @@ def figure(record) -> Figure:
       slope = np.polyfit(np.log(at[-3:]), np.log(seconds[-3:]), 1)[0]
       panel.loglog(at, seconds, marker=".", label=f"{name}, slope {slope:.1f}")
     panel.set(xlabel=axis, ylabel="seconds")
+    panel.xaxis.set_minor_formatter(NullFormatter())  # they would overlap
     panel.legend(fontsize=7)
     panel.grid(alpha=0.3)
   return fig
